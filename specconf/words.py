@@ -1,0 +1,89 @@
+"""Words: what was written, as spans of the outer file, before any engine's meaning is given to it.
+
+A word can be fully known, unresolved (`$EXTRA`, `{{ }}`, `"$@"`) or a set of candidates. Nothing here knows an engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A place in a file: 1-based line and column, counted in Unicode code points; `end_*` are exclusive."""
+
+    path: str
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.path
+        return f"{self.path}:{self.line}:{self.column}" if self.column else f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A value that was written but cannot be known from the text; `text` is how it was written."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A value that is one of several, for example after an override whose condition is unknown."""
+
+    values: tuple[JsonValue, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2:
+            raise ValueError("candidates are two values or more")
+
+
+Value: TypeAlias = "JsonValue | Unresolved | Candidates"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
+
+    `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
+    options of its own.
+    """
+
+    value: str | None
+    span: Span | None = None
+    raw: str = ""
+    may_be_many: bool = False
+
+    @property
+    def text(self) -> str:
+        """The word as known, or as written."""
+        return self.value if self.value is not None else self.raw
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One start of one engine as written: the program's words, the environment beside it, and the files it names.
+
+    `argv` starts with the program. `files` maps the path as written in argv to the file's text, for option files.
+    """
+
+    engine: str
+    argv: tuple[Word, ...]
+    env: tuple[tuple[str, Word], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    span: Span | None = None
+
+
+def words(*texts: str) -> tuple[Word, ...]:
+    """Known words without a place, for launches made by programs and tests."""
+    return tuple(Word(value=text, raw=text) for text in texts)
