@@ -17,22 +17,34 @@ class Code:
 _CODES = (
     Code("SC101", "unknown-option", "An option, key or environment variable that this release does not know."),
     Code("SC102", "ambiguous-option", "A shortened option that this release could read as several options."),
-    Code("SC103", "invalid-value", "A value that this release does not accept for an option: wrong type, choice or range."),
+    Code(
+        "SC103",
+        "invalid-value",
+        "A value that this release does not accept for an option: wrong type, choice or range.",
+    ),
     Code("SC104", "missing-option", "An option that this release requires and that was not given."),
     Code("SC105", "deprecated-option", "An option that still works and is going away."),
     Code("SC106", "option-without-effect", "An option that is accepted and does nothing in this release."),
     Code("SC107", "duplicate-option", "The same setting is written more than once; only one of them counts."),
     Code("SC201", "method-not-available", "The speculation method is unknown to, or refused by, this release."),
-    Code("SC202", "draft-length", "The number of draft tokens is missing, impossible, or not what the method was trained for."),
+    Code(
+        "SC202",
+        "draft-length",
+        "The number of draft tokens is missing, impossible, or not what the method was trained for.",
+    ),
     Code("SC203", "draft-tree", "topk, steps and verify tokens do not fit each other or the scheduler."),
     Code("SC204", "missing-draft", "The method needs draft weights that were not given."),
     Code("SC205", "scheduler", "Speculation and the overlap (asynchronous) scheduler get in each other's way."),
     Code("SC206", "value-rewritten", "The engine replaces a value by one of its own."),
-    Code("SC207", "speculation-disabled", "The engine switches speculation off, or runs it on another engine generation."),
+    Code(
+        "SC207", "speculation-disabled", "The engine switches speculation off, or runs it on another engine generation."
+    ),
     Code("SC208", "method-inferred", "The engine uses another method than the one that was asked for."),
     Code("SC250", "cannot-be-expressed", "A field of the spec has no equivalent in this release of the engine."),
     Code("SC251", "launch-not-supported", "A multi-node or disaggregated launch, which compile does not write yet."),
-    Code("SC252", "option-conflict", "An engine option of the spec sets what a field of the spec also sets, differently."),
+    Code(
+        "SC252", "option-conflict", "An engine option of the spec sets what a field of the spec also sets, differently."
+    ),
     Code("SC301", "no-mtp-layers", "Multi-token prediction on a target whose checkpoint has no MTP layers."),
     Code("SC302", "vocabulary-mismatch", "Draft and target vocabularies differ."),
     Code("SC303", "draft-kind", "The draft checkpoint is of another kind than the method needs."),

@@ -1,0 +1,1 @@
+"""Reading the compatibility database: releases and ranges, typed rows, the compiled index."""

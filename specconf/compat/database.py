@@ -1,0 +1,361 @@
+"""The database of one engine as typed rows, and the view of it at one release.
+
+Loading is one JSON read; rows become typed objects when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from specconf.compat.releases import Point, Ranges, ReleaseLine
+from specconf.compat.rows import (
+    UNKNOWN,
+    Action,
+    Constraint,
+    Evidence,
+    MappingRow,
+    Method,
+    Option,
+    Refusal,
+    Scope,
+    Table,
+    TableRow,
+)
+from specconf.errors import OverlayError, UsageError
+from specconf.findings import Effect, EvidenceKind, Severity, Stage
+from specconf.kleene import Ternary, ternary_any
+from specconf.words import JsonValue
+
+
+class Database:
+    """Everything known of one engine."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.engine: str = raw["engine"]
+        self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
+        self._raw = raw
+        self._views: dict[Point, View] = {}
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """All constraints, in the order of the data."""
+        return tuple(_constraint(row) for row in self._raw["constraints"])
+
+    @cached_property
+    def raw_options(self) -> tuple[tuple[Ranges, dict[str, Any]], ...]:
+        """Option rows with their ranges unpacked, not yet typed."""
+        return tuple((Ranges.unpack(row["r"]), row) for row in self._raw["options"])
+
+    @cached_property
+    def scopes_by_path(self) -> Mapping[str, frozenset[str]]:
+        """Destination path → the scopes that list it in any release."""
+        table: dict[str, set[str]] = {}
+        for _, row in self.raw_options:
+            table.setdefault(row["path"], set()).add(row["scope"])
+        return {path: frozenset(scopes) for path, scopes in table.items()}
+
+    @cached_property
+    def mapping(self) -> tuple[MappingRow, ...]:
+        """All mapping rows."""
+        return tuple(_mapping(row) for row in self._raw["mapping"])
+
+    @cached_property
+    def methods(self) -> tuple[Method, ...]:
+        """The engine's own method words."""
+        return tuple(
+            Method(row["value"], row.get("spec_method"), row.get("alias_of"), Ranges.unpack(row["r"]))
+            for row in self._raw["methods"]
+        )
+
+    @cached_property
+    def scopes(self) -> tuple[Scope, ...]:
+        """What is known of each scope, per range."""
+        return tuple(
+            Scope(
+                row["scope"],
+                row.get("completeness", "unknown"),
+                row.get("unknown_member", "unknown"),
+                frozenset(row.get("forms") or ()),
+                Ranges.unpack(row["r"]),
+            )
+            for row in self._raw["scopes"]
+        )
+
+    @cached_property
+    def steps(self) -> tuple[tuple[Ranges, str, tuple[str, ...]], ...]:
+        """The engine's own order of steps inside a stage, per range: (ranges, stage, steps)."""
+        return tuple((Ranges.unpack(row["r"]), row["stage"], tuple(row["order"])) for row in self._raw["steps"])
+
+    @cached_property
+    def tables(self) -> Mapping[str, Table]:
+        """Named lookup tables."""
+        return {name: _table(name, raw) for name, raw in self._raw["tables"].items()}
+
+    def constraint(self, identifier: str) -> Constraint | None:
+        """A constraint by its id."""
+        return next((c for c in self.constraints if c.id == identifier), None)
+
+    def view(self, point: Point) -> View:
+        """The database at one release; kept, since a check of one spec asks for it several times."""
+        if point not in self._views:
+            self._views[point] = View(self, point)
+        return self._views[point]
+
+    def at(self, release: str) -> View:
+        """The view at a stated release."""
+        return self.view(self.line.place(release))
+
+
+class View:
+    """The database of one engine at one release."""
+
+    def __init__(self, database: Database, point: Point) -> None:
+        self.db = database
+        self.point = point
+
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        return self.db.engine
+
+    @property
+    def release(self) -> str:
+        """The release as it was stated."""
+        return self.point.stated
+
+    @cached_property
+    def options(self) -> tuple[tuple[Option, Ternary], ...]:
+        """Options that hold, or may hold, at this release."""
+        point = self.point
+        found = ((ranges.holds(point), ranges, row) for ranges, row in self.db.raw_options)
+        return tuple((_option(row, ranges), held) for held, ranges, row in found if held is not False)
+
+    @cached_property
+    def by_path(self) -> Mapping[str, tuple[Option, ...]]:
+        """Options by destination path; those known to hold come first."""
+        table: dict[str, list[tuple[int, Option]]] = {}
+        for option, held in self.options:
+            table.setdefault(option.path, []).append((0 if held else 1, option))
+        return {path: tuple(o for _, o in sorted(rows, key=lambda r: r[0])) for path, rows in table.items()}
+
+    @cached_property
+    def held_paths(self) -> frozenset[str]:
+        """Destination paths that are known to exist at this release."""
+        return frozenset(option.path for option, held in self.options if held)
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, Option]]:
+        """Scope → spelling → option."""
+        table: dict[str, dict[str, Option]] = {}
+        for option, _ in self.options:
+            for name in (*option.names, *option.no_names):
+                table.setdefault(option.scope, {}).setdefault(name, option)
+        return table
+
+    def option(self, path: str) -> Option | None:
+        """The option that writes a path, the one with the fullest description first."""
+        rows = self.by_path.get(path)
+        return rows[0] if rows else None
+
+    def has(self, path: str) -> Ternary:
+        """Whether this release has the path."""
+        return ternary_any(held for option, held in self.options if option.path == path)
+
+    def default(self, path: str) -> Any:
+        """The recorded default of a path, or UNKNOWN."""
+        defaults = [o.default for o in self.by_path.get(path, ()) if o.default is not UNKNOWN]
+        return defaults[0] if defaults else UNKNOWN
+
+    @cached_property
+    def _scopes(self) -> Mapping[str, Scope]:
+        return {scope.name: scope for scope in self.db.scopes if scope.ranges.holds(self.point) is True}
+
+    def scope(self, name: str) -> Scope:
+        """What is known of a scope here; a scope without a row is unknown."""
+        return self._scopes.get(name) or Scope(name, "unknown", "unknown", frozenset(), Ranges(()))
+
+    def methods(self) -> Iterator[tuple[Method, Ternary]]:
+        """Method words that hold or may hold."""
+        for method in self.db.methods:
+            held = method.ranges.holds(self.point)
+            if held is not False:
+                yield method, held
+
+    def method_words(self, spec_method: str) -> list[tuple[str, Ternary]]:
+        """The engine's words for a spec method, non-aliases first."""
+        rows = [(m, held) for m, held in self.methods() if m.spec_method == spec_method]
+        return [(m.value, held) for m, held in sorted(rows, key=lambda r: (r[0].alias_of is not None, not r[1]))]
+
+    def table_rows(self, name: str) -> list[tuple[TableRow, Ternary]]:
+        """The rows of a table that hold or may hold here."""
+        table = self.db.tables.get(name)
+        rows = table.rows if table else ()
+        return [(row, held) for row in rows if (held := row.ranges.holds(self.point)) is not False]
+
+    def lookup(self, name: str, value: JsonValue) -> tuple[TableRow | None, Ternary]:
+        """The first row with a value, and whether it is in the table: unknown for an open table without it."""
+        for row, held in self.table_rows(name):
+            if row.value == value:
+                return row, held
+        table = self.db.tables.get(name)
+        return None, (False if table is not None and table.closed else None)
+
+    @cached_property
+    def mapping(self) -> Mapping[str, tuple[tuple[MappingRow, Ternary], ...]]:
+        """Field → mapping rows that hold or may hold here."""
+        table: dict[str, list[tuple[MappingRow, Ternary]]] = {}
+        for row in self.db.mapping:
+            held = row.ranges.holds(self.point)
+            if held is not False:
+                table.setdefault(row.field, []).append((row, held))
+        return {field: tuple(rows) for field, rows in table.items()}
+
+    @cached_property
+    def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
+        """Constraints that hold or may hold here, in the engine's order of stages and steps."""
+        rows = [(c, held) for c in self.db.constraints if (held := c.ranges.holds(self.point)) is not False]
+        return tuple(_ordered(rows, self._step_order))
+
+    @cached_property
+    def _step_order(self) -> Mapping[str, Sequence[str]]:
+        return {stage: order for ranges, stage, order in self.db.steps if ranges.holds(self.point) is True}
+
+
+def _ordered(
+    rows: Sequence[tuple[Constraint, Ternary]], steps: Mapping[str, Sequence[str]]
+) -> list[tuple[Constraint, Ternary]]:
+    """By stage, then the engine's own steps (a constraint without a step comes last in its stage), then `after`."""
+
+    def key(row: tuple[Constraint, Ternary]) -> tuple[int, int]:
+        constraint = row[0]
+        order = steps.get(constraint.stage, ())
+        step = order.index(constraint.step) if constraint.step in order else len(order)
+        return constraint.stage.rank, step
+
+    ordered = sorted(rows, key=key)
+    placed: list[tuple[Constraint, Ternary]] = []
+    waiting = ordered
+    names = {c.id for c, _ in ordered}
+    while waiting:
+        done = {c.id for c, _ in placed}
+        ready = [r for r in waiting if all(a in done or a not in names for a in r[0].after)]
+        following = ready[0] if ready else waiting[0]
+        placed.append(following)
+        waiting = [r for r in waiting if r is not following]
+    return placed
+
+
+def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
+    choices = row.get("choices")
+    deprecated = row.get("deprecated") or ""
+    return Option(
+        scope=row["scope"],
+        path=row["path"],
+        names=tuple(row.get("names") or ()),
+        no_names=tuple(row.get("no_names") or ()),
+        kind=row.get("kind", "value"),
+        type=row.get("type"),
+        nullable=bool(row.get("nullable")),
+        const=row.get("const", True),
+        default=row["default"] if "default" in row else UNKNOWN,
+        required=bool(row.get("required")),
+        choices=tuple(choices) if choices is not None else None,
+        bounds=row.get("bounds") or {},
+        deprecated="deprecated" if deprecated is True else str(deprecated),
+        replaced_by=row.get("replaced_by") or "",
+        internal=bool(row.get("internal")),
+        methods=tuple(row.get("methods") or ()),
+        members=row.get("members") or "",
+        ranges=ranges,
+        evidence=EvidenceKind(row["e"]),
+    )
+
+
+def _table(name: str, raw: Mapping[str, Any]) -> Table:
+    rows = tuple(
+        TableRow(row["value"], {k: v for k, v in row.items() if k not in {"value", "r", "e"}}, Ranges.unpack(row["r"]))
+        for row in raw["rows"]
+    )
+    return Table(name, bool(raw["closed"]), rows)
+
+
+def _mapping(row: Mapping[str, Any]) -> MappingRow:
+    refused = row if row["action"] == Action.REFUSE else row.get("otherwise")
+    return MappingRow(
+        field=row["field"],
+        action=Action(row["action"]),
+        path=row.get("path", ""),
+        transform=row.get("transform", "identity"),
+        value=row.get("value"),
+        refusal=Refusal(refused["changes"], refused["because"]) if refused else None,
+        note=row.get("note", ""),
+        evidence=EvidenceKind(row["e"]),
+        ranges=Ranges.unpack(row["r"]),
+    )
+
+
+def _constraint(row: Mapping[str, Any]) -> Constraint:
+    return Constraint(
+        id=row["id"],
+        code=row["code"],
+        kind=row.get("kind", "executable"),
+        stage=Stage(row["stage"]),
+        step=row.get("step", ""),
+        effect=Effect(row["effect"]),
+        severity=Severity(row["severity"]) if row.get("severity") else None,
+        when=row.get("when") or {},
+        sets=row.get("set") or {},
+        after=tuple(row.get("after") or ()),
+        message=row["message"],
+        fix=row.get("fix", ""),
+        evidence=tuple(Evidence(EvidenceKind(kind), text) for kind, text in row["evidence"]),
+        probe=row.get("probe"),
+        twin=row.get("twin"),
+        ranges=Ranges.unpack(row["r"]),
+        groups=row.get("groups") or {},
+    )
+
+
+ENGINE_ALIASES = {"trtllm": "tensorrt-llm", "trt-llm": "tensorrt-llm", "tensorrt_llm": "tensorrt-llm"}
+
+
+def engine_name(text: str) -> str:
+    """The engine's name from a name or alias."""
+    from specconf.compat.sources import ENGINE_NAMES
+
+    name = ENGINE_ALIASES.get(text.lower(), text.lower())
+    if name not in ENGINE_NAMES:
+        raise UsageError(f"{text!r} is no engine that specconf knows.", hint=f"Engines: {', '.join(ENGINE_NAMES)}.")
+    return name
+
+
+@cache
+def load_database(engine: str, overlays: tuple[Path, ...] = ()) -> Database:
+    """The database of one engine, with overlays laid over it in order."""
+    from specconf.compat.store import load_json
+
+    raw = load_json(engine)
+    for overlay in overlays:
+        raw = _laid_over(raw, overlay)
+    return Database(raw)
+
+
+def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
+    """Rows of an overlay added in front of the base's; a constraint with the same id replaces the base's."""
+    from specconf.compat.index import compile_engine
+    from specconf.compat.sources import SourceTree
+
+    if not overlay.is_dir():
+        raise OverlayError(f"the database overlay {overlay} is not a directory")
+    base = Database(raw)
+    extra = compile_engine(SourceTree(overlay), base.engine, line=base.line)
+    replaced = {row["id"] for row in extra["constraints"]}
+    merged = dict(raw)
+    for key in ("options", "scopes", "methods", "mapping", "steps"):
+        merged[key] = [*extra[key], *raw[key]]
+    merged["constraints"] = [*extra["constraints"], *(r for r in raw["constraints"] if r["id"] not in replaced)]
+    merged["tables"] = {**raw["tables"], **extra["tables"]}
+    return merged

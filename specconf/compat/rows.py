@@ -1,0 +1,160 @@
+"""The typed rows of the database. Field meanings are those of docs/database.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from specconf.compat.releases import Ranges
+from specconf.findings import Effect, EvidenceKind, Severity, Stage
+from specconf.words import JsonValue
+
+
+class _Missing:
+    """The mark of an absent default: the default of the engine is not known."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a fact comes from."""
+
+    kind: EvidenceKind
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of one scope, constant over its ranges."""
+
+    scope: str
+    path: str
+    names: tuple[str, ...]
+    no_names: tuple[str, ...]
+    kind: str
+    type: str | None
+    nullable: bool
+    const: JsonValue
+    default: JsonValue | _Missing
+    required: bool
+    choices: tuple[JsonValue, ...] | None
+    bounds: Mapping[str, float]
+    deprecated: str
+    replaced_by: str
+    internal: bool
+    methods: tuple[str, ...]
+    members: str
+    ranges: Ranges
+    evidence: EvidenceKind
+
+    @property
+    def key(self) -> str:
+        """The canonical spelling, or the path of a positional."""
+        return self.names[0] if self.names else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is known of one list of options in one range of releases."""
+
+    name: str
+    completeness: str
+    unknown_member: str
+    forms: frozenset[str]
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """The engine's own word for a way of drafting."""
+
+    value: str
+    spec_method: str | None
+    alias_of: str | None
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row of a named table; `columns` are the table's own."""
+
+    value: JsonValue
+    columns: Mapping[str, Any]
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named list that rules and lowering look things up in. `closed`: a value that is absent is known not to be in it."""
+
+    name: str
+    closed: bool
+    rows: tuple[TableRow, ...]
+
+
+class Action(StrEnum):
+    """What lowering does with a set field of the spec."""
+
+    WRITE = "write"
+    DEFAULT = "default"
+    REFUSE = "refuse"
+    METHOD = "method"
+    DESCRIBE = "describe"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a field cannot be expressed, and what its loss changes: results, exactness, k, performance or description."""
+
+    changes: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRow:
+    """How one field of the spec meets one engine in some releases."""
+
+    field: str
+    action: Action
+    path: str
+    transform: str
+    value: JsonValue
+    refusal: Refusal | None
+    note: str
+    evidence: EvidenceKind
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraint:
+    """One fact: in these releases, when the condition holds, the engine does this."""
+
+    id: str
+    code: str
+    kind: str
+    stage: Stage
+    step: str
+    effect: Effect
+    severity: Severity | None
+    when: Mapping[str, Any]
+    sets: Mapping[str, Any]
+    after: tuple[str, ...]
+    message: str
+    fix: str
+    evidence: tuple[Evidence, ...]
+    probe: Mapping[str, Any] | None
+    twin: Mapping[str, Any] | None
+    ranges: Ranges
+    groups: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def best_evidence(self) -> EvidenceKind:
+        """The surest kind among the row's evidence."""
+        return min((e.kind for e in self.evidence), key=lambda kind: kind.rank)

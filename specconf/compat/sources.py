@@ -1,0 +1,74 @@
+"""The files of the database (or of an overlay) read into plain rows: the only module that opens `compat/`.
+
+Malformed files are reported with their path; what a row means is checked in `specconf.compat.index`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from specconf.errors import DatabaseError
+
+ENGINE_NAMES = ("vllm", "sglang", "tensorrt-llm")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class SourceTree:
+    """One directory laid out like `compat/`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def digest(self) -> str:
+        """A hash of every file's name and bytes; it names the cached index of a checkout."""
+        state = hashlib.blake2b(digest_size=16)
+        for path in sorted(p for p in self.root.rglob("*") if p.is_file() and p.suffix in {".yaml", ".jsonl", ".json"}):
+            state.update(path.relative_to(self.root).as_posix().encode() + b"\0")
+            state.update(path.read_bytes() + b"\0")
+        return state.hexdigest()
+
+    def yaml(self, *parts: str) -> Any:
+        """One YAML file, or None when it is absent."""
+        path = self.root.joinpath(*parts)
+        return _load_yaml(path) if path.is_file() else None
+
+    def yaml_dir(self, *parts: str) -> Iterator[tuple[Path, Any]]:
+        """Every YAML file of a directory, by name; nothing when it is absent."""
+        folder = self.root.joinpath(*parts)
+        for path in sorted(folder.glob("*.yaml")):
+            yield path, _load_yaml(path)
+
+    def rows(self, *parts: str) -> list[dict[str, Any]]:
+        """The rows of a JSON-lines file; none when it is absent."""
+        path = self.root.joinpath(*parts)
+        return list(_load_lines(path)) if path.is_file() else []
+
+    def machine_rows(self, engine: str, name: str) -> list[dict[str, Any]]:
+        """The rows of a machine-written file of one engine, harvested or imported."""
+        return self.rows(engine, "harvested", f"{name}.jsonl") + self.rows(engine, "imported", f"{name}.jsonl")
+
+
+def _load_yaml(path: Path) -> Any:
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DatabaseError(f"{path}: {error}") from error
+
+
+def _load_lines(path: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise DatabaseError(f"{path}:{number}: {error}") from error
+        if not isinstance(row, dict):
+            raise DatabaseError(f"{path}:{number}: a row is a JSON object")
+        yield row

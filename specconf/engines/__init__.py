@@ -1,0 +1,1 @@
+"""Everything that knows one engine, one folder each, and what they share: argv grammar, lowering, lifting, emitting."""

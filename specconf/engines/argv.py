@@ -1,0 +1,253 @@
+"""Reading argv with the options of one release: argparse's or click's grammar, by the database instead of by code.
+
+Knows switches, inline values, abbreviations, dotted members of an object, lists and positionals. It never guesses: a word
+that cannot be read becomes a Problem, a word that cannot be known is kept as unresolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from specconf.compat.database import View
+from specconf.compat.rows import Option
+from specconf.engines import options as values
+from specconf.engines.near import near_names
+from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
+from specconf.words import JsonValue, Span, Unresolved, Value, Word
+
+_NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How one engine's parser reads flags. `canonical` turns a flag as written into the form the database uses."""
+
+    scope: str
+    abbreviations: bool = True
+    canonical: Callable[[str], str] = str
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    option: Option
+    negated: bool = False
+    member: str = ""
+
+
+class ArgvReader:
+    """One pass over the words after the program."""
+
+    def __init__(self, view: View, grammar: Grammar, builder: SettingsBuilder) -> None:
+        self.view = view
+        self.grammar = grammar
+        self.builder = builder
+        self.names = view.names.get(grammar.scope, {})
+        self.positionals = [o for o, _ in view.options if o.scope == grammar.scope and o.kind == "positional"]
+        self._dotted: set[str] = set()
+
+    def read(self, argv: Sequence[Word]) -> None:
+        """Read all words into the builder."""
+        rest = list(argv)
+        while rest:
+            word = rest.pop(0)
+            if word.value is None:
+                self._unknown_word(word)
+            elif word.value == "--":
+                for positional in rest:
+                    self._positional(positional)
+                return
+            elif _is_flag(word.value):
+                self._flag(word, word.value, rest)
+            else:
+                self._positional(word)
+
+    def _unknown_word(self, word: Word) -> None:
+        name, equals, _ = word.raw.partition("=")
+        match = self._match(name) if equals and name.startswith("--") else None
+        if isinstance(match, _Match):
+            self._write(match, Unresolved(word.raw.partition("=")[2]), name, word.span)
+        elif word.may_be_many:
+            self.builder.unresolved(word)
+        else:
+            self._positional(word)
+
+    def _positional(self, word: Word) -> None:
+        free = [o for o in self.positionals if self.builder.current(o.path) is None]
+        if not free:
+            self._problem(ProblemKind.UNEXPECTED, word.text, word.span)
+            return
+        value: Value = word.value if word.value is not None else Unresolved(word.raw)
+        self.builder.write(free[0].path, Written(value, Origin.ARGV, "", where=word.span))
+
+    def _flag(self, word: Word, text: str, rest: list[Word]) -> None:
+        name, equals, inline = text.partition("=")
+        match = self._match(name)
+        if isinstance(match, Problem):
+            self.builder.problem(_placed(match, word.span))
+            if not equals and rest and not (rest[0].value and _is_flag(rest[0].value)):
+                rest.pop(0)  # what follows an unknown flag is most likely its value
+            return
+        option = match.option
+        if option.kind == "switch" and not match.member:
+            self._switch(match, name, inline if equals else None, word.span)
+        elif option.kind in {"list"} and not match.member:
+            self._list(match, name, [inline] if equals else [], word.span, rest)
+        else:
+            self._single(match, name, Word(inline, word.span, inline) if equals else None, word.span, rest)
+
+    def _switch(self, match: _Match, name: str, inline: str | None, span: Span | None) -> None:
+        if inline is not None:
+            self._problem(ProblemKind.INVALID, name, span, value=inline, expected="no value: it is a switch")
+            return
+        self._write(match, False if match.negated else match.option.const, name, span)
+
+    def _single(self, match: _Match, name: str, inline: Word | None, span: Span | None, rest: list[Word]) -> None:
+        word = inline
+        if word is None:
+            if not rest or (rest[0].value is not None and _is_flag(rest[0].value)):
+                if match.option.kind == "optional":
+                    self._write(match, match.option.const, name, span)
+                else:
+                    self._problem(ProblemKind.MISSING_VALUE, name, span)
+                return
+            word = rest.pop(0)
+        if word.value is None:
+            self._write(match, Unresolved(word.raw), name, span)
+            return
+        option = self._value_option(match)
+        try:
+            value = values.from_text(option, word.value)
+        except values.BadValue as error:
+            kind = ProblemKind.NOT_JSON if option.kind == "object" else ProblemKind.INVALID
+            self._problem(kind, name, span, value=word.value, expected=str(error))
+            return
+        if match.option.kind == "append":
+            current = self.builder.current(match.option.path)
+            earlier = current.value if current is not None and isinstance(current.value, list) else []
+            self._write(match, [*earlier, value], name, span)
+            return
+        self._write(match, value, name, span)
+
+    def _value_option(self, match: _Match) -> Option:
+        if not match.member:
+            return match.option
+        dashes = "dotted_dashes" in self.view.scope(match.option.members).forms
+        member = values.member_named(match.option, match.member, self.view, dashes=dashes)
+        return member or _untyped(match.option)
+
+    def _list(self, match: _Match, name: str, start: list[str], span: Span | None, rest: list[Word]) -> None:
+        texts: list[str] = list(start)
+        while rest and not (rest[0].value is not None and _is_flag(rest[0].value)):
+            word = rest.pop(0)
+            if word.value is None:
+                self._write(match, Unresolved(word.raw), name, span)
+                return
+            texts.append(word.value)
+        if not texts:
+            self._problem(ProblemKind.MISSING_VALUE, name, span)
+            return
+        try:
+            parsed: JsonValue = [values.from_text(match.option, text) for text in texts]
+        except values.BadValue as error:
+            self._problem(ProblemKind.INVALID, name, span, value=" ".join(texts), expected=str(error))
+            return
+        self._write(match, parsed, name, span)
+
+    def _write(self, match: _Match, value: Value, name: str, span: Span | None) -> None:
+        written = Written(value, Origin.ARGV, name, where=span)
+        option = match.option
+        if match.member:
+            self._write_member(option, match.member, written)
+        elif option.kind == "object" and isinstance(value, dict):
+            self._write_object(option, value, name, span)
+        else:
+            self.builder.write(option.path, written)
+
+    def _write_object(self, option: Option, value: JsonValue, name: str, span: Span | None) -> None:
+        """A second JSON for the same object replaces the first one whole; a dotted member replaces every JSON."""
+        if option.path in self._dotted:
+            self._overwritten(name, option.path, span)
+            return
+        self._drop(option.path, name)
+        for member in values.members(option, value, self.view):
+            self.builder.write(member.path, Written(member.value, Origin.ARGV, member.key, where=span))
+
+    def _write_member(self, option: Option, key: str, written: Written) -> None:
+        if option.path not in self._dotted:
+            self._drop(option.path, written.spelling)
+            self._dotted.add(option.path)
+        dashes = "dotted_dashes" in self.view.scope(option.members).forms
+        member = values.member_named(option, key, self.view, dashes=dashes)
+        if member is None and written.value is not None and isinstance(written.value, str):
+            written = Written(_loosely_typed(written.value), written.origin, written.spelling, where=written.where)
+        self.builder.write(member.path if member else f"{option.path}.{key}", written)
+
+    def _drop(self, path: str, spelling: str) -> None:
+        for known in self.builder.paths():
+            if known != path and not known.startswith(f"{path}."):
+                continue
+            current = self.builder.current(known)
+            if current is not None and current.origin is Origin.ARGV:
+                self._overwritten(current.spelling or spelling, known, current.where)
+                self.builder.remove(known)
+
+    def _overwritten(self, spelling: str, path: str, span: Span | None) -> None:
+        self._problem(ProblemKind.OVERWRITTEN, spelling, span, value=path)
+
+    def _match(self, written: str) -> _Match | Problem:
+        name = self.grammar.canonical(written)
+        option = self.names.get(name)
+        if option is not None:
+            return _Match(option, negated=name in option.no_names)
+        dotted = self._dotted_match(name)
+        if dotted is not None:
+            return dotted
+        longer = self._abbreviated(name)
+        if len({o.path for o in longer.values()}) == 1:
+            full, option = next(iter(longer.items()))
+            return _Match(option, negated=full in option.no_names)
+        if longer:
+            return Problem(ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)))
+        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near_names(name, self.names))
+
+    def _dotted_match(self, name: str) -> _Match | None:
+        base, dot, key = name.partition(".")
+        option = self.names.get(base) if dot else None
+        if option is None or option.kind != "object" or not option.members:
+            return None
+        return _Match(option, member=key) if "dotted" in self.view.scope(option.members).forms else None
+
+    def _abbreviated(self, name: str) -> dict[str, Option]:
+        if not self.grammar.abbreviations or not name.startswith("--") or len(name) < 3:
+            return {}
+        return {full: option for full, option in self.names.items() if full.startswith(name)}
+
+    def _problem(
+        self, kind: ProblemKind, spelling: str, span: Span | None, *, value: str = "", expected: str = ""
+    ) -> None:
+        self.builder.problem(Problem(kind, self.grammar.scope, spelling, value, expected, where=span))
+
+
+def _is_flag(text: str) -> bool:
+    return len(text) > 1 and text.startswith("-") and not _NEGATIVE_NUMBER.match(text)
+
+
+def _placed(problem: Problem, span: Span | None) -> Problem:
+    return Problem(problem.kind, problem.scope, problem.spelling, near=problem.near, where=span)
+
+
+def _untyped(option: Option) -> Option:
+    """A stand-in for an unknown member: its text is kept as it is."""
+    from dataclasses import replace
+
+    return replace(option, kind="value", type="str", members="", choices=None)
+
+
+def _loosely_typed(text: str) -> JsonValue:
+    """The value of an unknown dotted member, read as JSON where it is some."""
+    try:
+        return values.from_json(text)
+    except values.BadValue:
+        return text

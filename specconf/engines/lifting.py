@@ -1,0 +1,180 @@
+"""Settings → spec, for any engine: `lower` run backwards.
+
+A guess at the fields is proven by lowering it again; what does not come back equal stays in the engine's own words under
+`engines.<e>.options`. So `lower(lift(x)) == x` holds by construction, and nothing of a launch is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specconf.compat.database import View
+from specconf.compat.rows import Action, Option
+from specconf.engines.base import Engine, Fields, Lowered, Models
+from specconf.engines.lowering import SHARED_TRANSFORMS, SPECULATION, lower
+from specconf.engines.options import written_key
+from specconf.errors import InputError, SpecconfError
+from specconf.settings import Settings
+from specconf.words import Candidates, JsonValue, Unresolved, Value
+
+if TYPE_CHECKING:
+    from specconf.spec.model import Spec
+
+_ROUNDS = 60
+
+
+def project(spec: Spec, lowered: Lowered) -> Spec:
+    """The part of a spec that a lowering of it carries: what `lift` can give back."""
+    from specconf.spec.model import Spec as SpecModel
+
+    kept = {name: value for name, value in spec.set_fields().items() if name in lowered.written}
+    name = lowered.settings.engine
+    section = {k: v for k, v in spec.engine_settings().get(name, {}).items() if k != "release"}
+    return SpecModel.from_fields(kept, engines={name: section} if section else {})
+
+
+def lift(settings: Settings, engine: Engine, view: View, models: Models) -> Spec:
+    """A spec that lowers to exactly these settings at this release.
+
+    Raises InputError for a launch that names no target model, or holds a value that could not be read.
+    """
+    for path in settings:
+        if isinstance(settings[path], Unresolved | Candidates):
+            raise InputError(
+                f"{path} is written as {settings[path]}, which cannot be known from the text.",
+                where=settings.items_by_path[path].final.where,
+                hint="Replace the variable by its value and import again.",
+            )
+    if engine.model_path not in settings:
+        raise InputError(f"the launch names no target model ({engine.model_path}).", hint="Give it with --target.")
+    fields = {**_mapped(settings, engine, view), **engine.lift_speculation(settings, view, models)}
+    for _ in range(_ROUNDS):
+        spec = _buildable(fields)
+        lowered = lower(spec, engine, view, models)
+        wrong = _wrong_fields(settings, lowered, fields)
+        if not wrong:
+            return _with_rest(fields, settings, lowered, engine, view)
+        fields = _less(fields, wrong)
+    raise SpecconfError(f"lifting a launch of {view.engine} {view.release} did not come to an end")
+
+
+def _mapped(settings: Settings, engine: Engine, view: View) -> Fields:
+    """Fields whose mapping row writes a path that the launch sets."""
+    transforms = {**SHARED_TRANSFORMS, **engine.transforms}
+    found: Fields = {}
+    for name, rows in view.mapping.items():
+        for row, held in rows:
+            if held and row.action is Action.WRITE and row.path in settings:
+                try:
+                    found[name] = transforms[row.transform].lift(_json(settings[row.path]), settings)
+                except LookupError:
+                    continue
+    return found
+
+
+def _buildable(fields: Fields) -> Spec:
+    """A spec of the fields; fields that the spec's own model refuses are taken out of the guess."""
+    from pydantic import ValidationError
+
+    from specconf.spec.model import Spec as SpecModel
+
+    while True:
+        try:
+            return SpecModel.from_fields(fields)
+        except ValidationError as error:
+            offenders = {".".join(str(part) for part in e["loc"]) for e in error.errors()}
+            bad = {
+                n for n in fields if any(o == n or o.startswith(f"{n}.") or n.startswith(f"{o}.") for o in offenders)
+            }
+            bad = {n for n in bad if n != "target.model"} or {n for n in fields if n.startswith(SPECULATION)}
+            if not bad:
+                raise
+            for name in bad:
+                del fields[name]
+
+
+def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[str]:
+    """Fields of the guess that were refused, or that write something else than the launch does."""
+    wrong = set(lowered.refused) & set(fields)
+    wrong |= {f.option for f in lowered.findings if f.code == "SC301"} & set(fields)
+    for path in lowered.settings:
+        written = lowered.settings.items_by_path[path].final
+        if path in settings and not _same(settings[path], written.value) and written.field in fields:
+            wrong.add(written.field)
+    silent = {n for n in fields if n not in lowered.written and n not in lowered.refused}
+    return wrong | {n for n in silent if n not in _SPEC_DEFAULTS}
+
+
+_SPEC_DEFAULTS = {"speculation.verification", "speculation.tree.topk", "hardware.platform"}
+
+
+def _less(fields: Fields, wrong: set[str]) -> Fields:
+    """The guess without wrong fields; without a method there is no speculation to speak of."""
+    if "speculation.method" in wrong:
+        return {n: v for n, v in fields.items() if not n.startswith(SPECULATION)}
+    return {n: v for n, v in fields.items() if n not in wrong}
+
+
+def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Engine, view: View) -> Spec:
+    """The guess plus, in the engine's own words, everything that it does not bring back."""
+    from specconf.spec.model import Spec as SpecModel
+
+    sections: dict[str, dict[str, JsonValue]] = {}
+    for path in settings:
+        if path in lowered.settings and _same(settings[path], lowered.settings[path]):
+            continue
+        _put(sections, path, settings[path], engine, view)
+    for path in lowered.settings:
+        if path not in settings:
+            _put(sections, path, None, engine, view)
+    engines: dict[str, JsonValue] = {engine.name: dict(sections)} if sections else {}
+    return SpecModel.from_fields(fields, engines=engines)
+
+
+def _put(sections: dict[str, dict[str, JsonValue]], path: str, value: Value, engine: Engine, view: View) -> None:
+    if path.startswith("env."):
+        sections.setdefault("env", {})[path[4:]] = str(value)
+        return
+    section, option = _section(path, engine, view)
+    place = sections.setdefault(section, {})
+    if option is not None and option.kind == "switch" and isinstance(value, bool):
+        key, shown = _switch_key(option, value)
+        place[key] = shown
+        return
+    steps = path.split(".")
+    for depth in range(1, len(steps)):
+        parent = ".".join(steps[:depth])
+        if not view.by_path.get(parent):
+            break
+        place = place.setdefault(written_key(parent, view), {})  # type: ignore[assignment]
+        steps_left = steps[depth:]
+        if depth == len(steps) - 1:
+            place[written_key(path, view) if view.option(path) else ".".join(steps_left)] = _json(value)
+            return
+    place[path if view.option(path) is None else path.partition("@")[0]] = _json(value)
+
+
+def _section(path: str, engine: Engine, view: View) -> tuple[str, Option | None]:
+    rows = view.by_path.get(path, ())
+    for section, scope in engine.option_scopes.items():
+        for option in rows:
+            if option.scope == scope or option.scope.startswith(f"{scope}."):
+                return section, option
+    return next(iter(engine.option_scopes)), None
+
+
+def _switch_key(option: Option, value: bool) -> tuple[str, bool]:
+    """A switch as the spec's options write it: by its path where true means true, else by its flag's name."""
+    if option.const is True:
+        return option.path, value
+    return option.key.lstrip("-"), value == option.const
+
+
+def _json(value: Value) -> JsonValue:
+    assert not isinstance(value, Unresolved | Candidates)
+    return value
+
+
+def _same(left: Value, right: Value) -> bool:
+    """Equality that keeps true and 1 apart."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)

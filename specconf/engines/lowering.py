@@ -1,0 +1,174 @@
+"""Spec → settings, for any engine: the mapping table field by field, the engine's own code for the method, then the options
+that the spec gives in the engine's own words. Nothing that the spec sets is dropped silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from specconf.compat.database import View
+from specconf.compat.rows import Action, MappingRow
+from specconf.engines.base import (
+    NOTHING,
+    CannotExpressError,
+    Engine,
+    LowerContext,
+    Lowered,
+    Models,
+    Transform,
+)
+from specconf.engines.overlay import lay_options
+from specconf.errors import DatabaseError
+from specconf.facts import Known
+from specconf.findings import Finding, Severity
+from specconf.kleene import Ternary
+from specconf.settings import SettingsBuilder
+from specconf.words import JsonValue, Span
+
+if TYPE_CHECKING:
+    from specconf.spec.model import Spec
+
+SPECULATION = "speculation."
+
+
+def no_span(name: str) -> Span | None:
+    """For specs without a file: no field has a place."""
+    del name
+    return None
+
+
+SHARED_TRANSFORMS: Mapping[str, Transform] = {
+    "identity": Transform(lambda value, _: value, lambda value, _: value),
+    "negate": Transform(lambda value, _: not value, lambda value, _: _negated(value)),
+}
+
+
+def _negated(value: JsonValue) -> bool:
+    if not isinstance(value, bool):
+        raise LookupError(value)
+    return not value
+
+
+def lower(
+    spec: Spec,
+    engine: Engine,
+    view: View,
+    models: Models,
+    *,
+    span: Callable[[str], Span | None] = no_span,
+) -> Lowered:
+    """The spec as this engine's settings at this release, with a finding for every field that cannot be expressed.
+
+    Raises DatabaseError when the mapping table forgets a field: that is a fault of the data, not of the spec.
+    """
+    context = LowerContext(
+        spec=spec,
+        fields=spec.set_fields(),
+        view=view,
+        models=models,
+        title=engine.title,
+        span=span,
+        builder=SettingsBuilder(engine.name),
+    )
+    transforms = {**SHARED_TRANSFORMS, **engine.transforms}
+    for name, value in context.fields.items():
+        _apply(context, transforms, name, value)
+    if context.get("speculation.method") in (None, "none"):
+        context.accounted.update(n for n in context.fields if n.startswith(SPECULATION))
+    else:
+        _check_weights(context)
+        engine.lower_speculation(context)
+    lay_options(context, engine)
+    forgotten = set(context.fields) - context.accounted
+    if forgotten:
+        raise DatabaseError(f"lowering to {view.engine} {view.release} forgets {', '.join(sorted(forgotten))}")
+    return Lowered(
+        context.builder.build(),
+        tuple(context.findings),
+        frozenset(context.refused),
+        frozenset(context.written - context.refused),
+    )
+
+
+def _apply(context: LowerContext, transforms: Mapping[str, Transform], name: str, value: JsonValue) -> None:
+    rows = context.view.mapping.get(name, ())
+    if not rows:
+        raise DatabaseError(f"the mapping of {context.view.engine} has no row for {name} at {context.view.release}")
+    row, held = _row_for(rows)
+    if held is None:
+        changes = row.refusal.changes if row.refusal else "performance"
+        context.refuse(name, changes, "is a release for which the spelling of this field is not known")
+    elif row.action is Action.REFUSE:
+        assert row.refusal is not None
+        context.refuse(name, row.refusal.changes, row.refusal.because, evidence=row.evidence)
+    elif row.action is Action.WRITE:
+        _write(context, transforms, row, name, value)
+    elif row.action is Action.DEFAULT:
+        _default(context, row, name, value)
+    elif row.action is Action.DESCRIBE:
+        context.covered(name)
+
+
+def _row_for(rows: tuple[tuple[MappingRow, Ternary], ...]) -> tuple[MappingRow, Ternary]:
+    """The row known to hold, else the first that may."""
+    return next(((row, held) for row, held in rows if held), rows[0])
+
+
+def _write(
+    context: LowerContext, transforms: Mapping[str, Transform], row: MappingRow, name: str, value: JsonValue
+) -> None:
+    try:
+        lowered = transforms[row.transform].lower(value, context)
+    except CannotExpressError as error:
+        context.refuse(name, error.changes, error.because, fix=error.fix, evidence=row.evidence)
+        return
+    if lowered is NOTHING:
+        context.covered(name)
+        return
+    context.write(row.path, lowered, name)  # type: ignore[arg-type]
+    if row.note:
+        _note(context, row, name)
+
+
+def _note(context: LowerContext, row: MappingRow, name: str) -> None:
+    context.findings.append(
+        Finding(
+            code="SC601",
+            severity=Severity.INFO,
+            message=f"{name} is written as {row.path}: {row.note}.",
+            engine=context.view.engine,
+            release=context.view.release,
+            checked_as=context.view.point.checked_as,
+            evidence=row.evidence,
+            where=context.span(name),
+            option=name,
+        )
+    )
+
+
+def _default(context: LowerContext, row: MappingRow, name: str, value: JsonValue) -> None:
+    if value == row.value:
+        context.covered(name)
+        return
+    assert row.refusal is not None, f"a default row without `otherwise`: {row.field}"
+    context.refuse(name, row.refusal.changes, row.refusal.because, evidence=row.evidence)
+
+
+def _check_weights(context: LowerContext) -> None:
+    """A spec whose method drafts with layers that the target's own config shows it does not have is refused here.
+
+    The engine's own effect is a constraint of its own, printed beside this.
+    """
+    if context.get("speculation.method") != "mtp" or context.get("speculation.draft.model") is not None:
+        return
+    layers = context.models.target.fact("mtp_layers")
+    if not isinstance(layers, Known) or layers.value != 0:
+        return
+    architecture = context.models.known("target", "architecture") or "its architecture"
+    context.problem(
+        "SC301",
+        "speculation.method",
+        f"{context.get('target.model')} ({architecture}) has no MTP layers, so method mtp has nothing to draft with.",
+        fix="Use a target with MTP layers, or a draft model, an EAGLE head or n-gram.",
+    )

@@ -1,0 +1,108 @@
+"""Laying `engines.<e>.options`, `cli` and `env` of a spec over what its fields were lowered to.
+
+Keys are destination paths or flag names without dashes, either separator; true switches on, false writes `--no-x`, null
+removes what the spec would have emitted. Setting what a field also sets is an error unless equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from specconf.compat.rows import Option
+from specconf.engines.base import Engine, LowerContext
+from specconf.engines.near import near_names
+from specconf.engines.options import by_loose_name, loose, members
+from specconf.settings import Origin, Problem, ProblemKind, Written
+from specconf.words import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One key of the spec's options resolved to a path; `option` is None for a member that the release does not list."""
+
+    path: str
+    value: JsonValue
+    option: Option | None
+    key: str
+
+
+def lay_options(context: LowerContext, engine: Engine) -> None:
+    """Write the spec's options, cli and env for this engine into the context."""
+    section = dict(context.spec.engines.items()).get(engine.name)
+    if section is None:
+        return
+    for part, scope in engine.option_scopes.items():
+        given: Mapping[str, JsonValue] = getattr(section, part)
+        for entry in _entries(context, given, scope, f"engines.{engine.name}.{part}"):
+            _lay(context, entry, f"engines.{engine.name}.{part}.{entry.key}")
+    for name, value in section.env.items():
+        field = f"engines.{engine.name}.env.{name}"
+        _lay(context, _Entry(f"env.{name}", value, None, name), field)
+
+
+def _entries(context: LowerContext, given: Mapping[str, JsonValue], scope: str, prefix: str) -> Iterator[_Entry]:
+    table = by_loose_name(context.view, scope)
+    for key, value in given.items():
+        resolved = _resolve(context, table, key, value)
+        if resolved is None:
+            near = near_names(key, table)
+            where = context.span(f"{prefix}.{key}")
+            context.builder.problem(Problem(ProblemKind.UNKNOWN, scope, key, near=near, where=where))
+            continue
+        yield from resolved
+
+
+def _resolve(context: LowerContext, table: Mapping[str, Option], key: str, value: JsonValue) -> list[_Entry] | None:
+    option = table.get(loose(key))
+    if option is not None:
+        return list(_option_entries(context, option, key, value))
+    base, dot, rest = key.partition(".")
+    parent = table.get(loose(base)) if dot else None
+    if parent is None or parent.kind != "object":
+        return None
+    nested: JsonValue = value
+    for step in reversed(rest.split(".")):
+        nested = {step: nested}
+    return list(_option_entries(context, parent, key, nested))
+
+
+def _option_entries(context: LowerContext, option: Option, key: str, value: JsonValue) -> Iterator[_Entry]:
+    if option.kind == "object" and isinstance(value, dict):
+        for member in members(option, value, context.view):
+            row = context.view.option(member.path)
+            yield _Entry(member.path, member.value, row, f"{key}.{member.key}" if member.path != option.path else key)
+    elif option.kind == "switch" and isinstance(value, bool):
+        yield _Entry(option.path, _switch_value(context, option, key, value), option, key)
+    else:
+        yield _Entry(option.path, value, option, key)
+
+
+def _switch_value(context: LowerContext, option: Option, key: str, on: bool) -> JsonValue:
+    named_off = loose(key) in {loose(name) for name in option.no_names} and loose(key) != option.path
+    if on != named_off:
+        return option.const
+    if not option.no_names:
+        where = context.span(f"engines.{context.view.engine}.options.{key}")
+        expected = "true: this release has no flag that switches it off"
+        context.builder.problem(Problem(ProblemKind.INVALID, option.scope, key, "false", expected, where=where))
+    return not option.const
+
+
+def _lay(context: LowerContext, entry: _Entry, field: str) -> None:
+    if entry.value is None:
+        context.builder.remove(entry.path)
+        return
+    current = context.builder.current(entry.path)
+    if current is not None and current.origin is Origin.SPEC:
+        if current.value != entry.value:
+            context.problem(
+                "SC252",
+                field,
+                f"{field} sets {entry.path} to {entry.value!r}, but {current.field} of the spec sets it to "
+                f"{current.value!r}.",
+                fix=f"Remove one of the two, or write {entry.key}: null to leave {entry.path} out.",
+            )
+        return
+    written = Written(entry.value, Origin.OPTION, entry.key, field=field, where=context.span(field))
+    context.builder.write(entry.path, written)

@@ -1,0 +1,200 @@
+"""Facts: what rules may look at: settings in force, models, hardware, features, workload and derived values.
+
+A fact is known or missing; a missing one names what would have to be known. Nothing here knows a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from specconf.settings import Settings
+from specconf.words import Candidates, JsonValue, Unresolved, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A fact with its value; None is the engine's own None, or a key that the model's config does not have."""
+
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A fact that is one of several values."""
+
+    values: tuple[JsonValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A fact that is not known. `needs` is the fact that would have to be known, `reason` why it is not."""
+
+    needs: str
+    reason: str = ""
+
+
+Fact: TypeAlias = "Known | OneOf | Missing"
+
+
+class ModelView(Protocol):
+    """What facts need of a model: any derived shape or config key by path."""
+
+    def fact(self, path: str) -> Fact:
+        """`vocab_size`, `mtp_layers`, `config.rope_scaling.type`, …"""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """One option in force: its value and where it came from."""
+
+    value: Fact
+    origin: str
+
+
+class Unavailable:
+    """A model of which nothing is known, with the reason."""
+
+    def __init__(self, role: str, reason: str) -> None:
+        self.role = role
+        self.reason = reason
+
+    def fact(self, path: str) -> Fact:
+        """Always missing: the whole config is what is needed."""
+        del path
+        return Missing(f"{self.role} config.json", self.reason)
+
+
+Derivation: TypeAlias = "Callable[[Facts], Fact]"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The facts that do not come from the settings: they are the same at every stage.
+
+    `plain` holds leaves such as `workload.sampling`, `hardware.gpu`, `role.disaggregation`; `features` is None when nobody
+    listed features, as in a lint of an existing launch.
+    """
+
+    target: ModelView
+    draft: ModelView
+    plain: Mapping[str, JsonValue]
+    features: frozenset[str] | None = None
+
+
+class Facts:
+    """All facts of one launch at one release, with the options in force at the stage reached so far."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        context: Context,
+        *,
+        default: Callable[[str], Fact],
+        derivations: Mapping[str, Derivation],
+    ) -> None:
+        self.settings = settings
+        self.context = context
+        self._default = default
+        self._derivations = derivations
+        self._derived: dict[str, Fact] = {}
+        self._overridden: dict[str, Effective] = {}
+        self._roots: dict[str, Callable[[str], Fact]] = {
+            "option": self._option,
+            "asked": self._asked,
+            "env": self._env,
+            "target": context.target.fact,
+            "draft": context.draft.fact,
+            "derived": self._derive,
+            "feature": self._feature,
+        }
+
+    def get(self, path: str) -> Fact:
+        """A fact by its path; a root that does not exist is a fault of the data and raises KeyError."""
+        root, _, rest = path.partition(".")
+        reader = self._roots.get(root)
+        if reader is not None:
+            return reader(rest)
+        if root not in {"workload", "hardware", "role"}:
+            raise KeyError(f"no such fact root: {path}")
+        value = self.context.plain.get(path)
+        return Missing(path) if value is None else Known(value)
+
+    def written(self, path: str) -> bool | None:
+        """Whether an option was written (or overridden); unknown where unread words may hold it."""
+        root, _, rest = path.partition(".")
+        if root == "env":
+            return self.settings.writes(f"env.{rest}")
+        if root == "option" and rest in self._overridden:
+            return _is_set(self._overridden[rest].value)
+        if root not in {"option", "asked"}:
+            fact = self.get(path)
+            return None if isinstance(fact, Missing) else _is_set(fact)
+        if self.settings.writes(rest):
+            return True
+        return None if self.settings.may_hold_more else False
+
+    def override(self, path: str, value: Fact, origin: str) -> None:
+        """Set an option for the stages that follow; derived facts are computed anew."""
+        self._overridden[path] = Effective(value, origin)
+        self._derived.clear()
+
+    def effective(self, path: str) -> Effective:
+        """An option in force and its origin: an override's id, `written`, `default` or `unknown`."""
+        if path in self._overridden:
+            return self._overridden[path]
+        if path in self.settings:
+            return Effective(self._asked(path), "written")
+        fact = self._option(path)
+        return Effective(fact, "unknown" if isinstance(fact, Missing) else "default")
+
+    @property
+    def overridden(self) -> Mapping[str, Effective]:
+        """Every option that an override has set."""
+        return dict(self._overridden)
+
+    def _option(self, path: str) -> Fact:
+        if path in self._overridden:
+            return self._overridden[path].value
+        if path in self.settings:
+            return self._asked(path)
+        if self.settings.may_hold_more:
+            return Missing("unresolved words of the launch", f"{path} may be set by a word that could not be read")
+        return self._default(path)
+
+    def _asked(self, path: str) -> Fact:
+        if path not in self.settings:
+            return Missing("unresolved words of the launch") if self.settings.may_hold_more else Known(None)
+        return as_fact(path, self.settings[path])
+
+    def _env(self, name: str) -> Fact:
+        return self._asked(f"env.{name}")
+
+    def _feature(self, name: str) -> Fact:
+        listed = self.context.features
+        return Missing(f"feature.{name}") if listed is None else Known(name in listed)
+
+    def _derive(self, name: str) -> Fact:
+        if name not in self._derived:
+            self._derived[name] = self._derivations[name](self)
+        return self._derived[name]
+
+
+def as_fact(path: str, value: Value) -> Fact:
+    """A written value as a fact."""
+    if isinstance(value, Unresolved):
+        return Missing(f"the value of {path}", f"written as {value.text}")
+    if isinstance(value, Candidates):
+        return OneOf(value.values)
+    return Known(value)
+
+
+def _is_set(fact: Fact) -> bool | None:
+    if isinstance(fact, Missing):
+        return None
+    if isinstance(fact, OneOf):
+        sets = {v is not None for v in fact.values}
+        return sets.pop() if len(sets) == 1 else None
+    return fact.value is not None

@@ -1,0 +1,48 @@
+"""A checkpoint's facts as rules see them: known, known to be absent (None), or missing with what would be needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from specconf import facts
+from specconf.models.facts import Missing, ModelFacts
+from specconf.models.hub import Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointView:
+    """`specconf.facts.ModelView` of one checkpoint; `role` is target or draft."""
+
+    role: str
+    model: ModelFacts
+
+    def fact(self, path: str) -> facts.Fact:
+        """One derived shape or config key."""
+        value = self.model.get(path)
+        if not isinstance(value, Missing):
+            return facts.Known(value)
+        if value.absent:
+            return facts.Known(None)
+        return facts.Missing(f"{self.role} {path}", value.reason)
+
+
+class NoModel:
+    """The draft of a method that has none: everything about it is None."""
+
+    def fact(self, path: str) -> facts.Fact:
+        """Always None."""
+        del path
+        return facts.Known(None)
+
+
+ModelViews: TypeAlias = "CheckpointView | NoModel | facts.Unavailable"
+
+
+def model_view(role: str, found: ModelFacts | Unavailable | None) -> ModelViews:
+    """The view of what resolving a model gave; None: the launch has no such model."""
+    if found is None:
+        return NoModel()
+    if isinstance(found, ModelFacts):
+        return CheckpointView(role, found)
+    return facts.Unavailable(role, found.reason)

@@ -1,0 +1,1 @@
+"""Rules: conditions in three-valued logic, the checker, the effective configuration."""

@@ -1,0 +1,196 @@
+"""The checker: walks an engine's stages once, evaluates every constraint, applies overrides, and yields findings, what could
+not be checked, and the effective configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from specconf.compat.database import View
+from specconf.compat.rows import Constraint
+from specconf.engines.base import Engine
+from specconf.engines.options import as_text
+from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf
+from specconf.findings import Effect, Finding, NotChecked, Severity, capped_severity, default_severity
+from specconf.kleene import Ternary
+from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
+from specconf.rules.predicates import PREDICATES
+from specconf.rules.spelling import spelling_findings
+from specconf.words import JsonValue
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
+_SCHEMA_CODES = {"SC101", "SC103"}
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What is said about one launch at one release."""
+
+    engine: str
+    release: str
+    findings: list[Finding] = field(default_factory=list)
+    not_checked: list[NotChecked] = field(default_factory=list)
+    effective: dict[str, Effective] = field(default_factory=dict)
+
+    @property
+    def refused(self) -> bool:
+        """Whether any finding is an error."""
+        return any(f.severity is Severity.ERROR for f in self.findings)
+
+
+@cache
+def condition_of(constraint: Constraint) -> Condition:
+    """The parsed condition of a constraint, parsed once."""
+    return parse_condition(constraint.when, groups=constraint.groups, predicates=PREDICATES)
+
+
+def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> CheckResult:
+    """Everything the database says about these facts at this release.
+
+    `exact`: the spec asks for exact verification, so that a lossy effect is an error.
+    """
+    result = CheckResult(view.engine, view.release)
+    result.findings += spelling_findings(facts.settings, engine, view)
+    for constraint, held in view.constraints:
+        if constraint.kind == "executable":
+            _check_one(constraint, held, facts, view, result, exact=exact)
+    result.effective = _effective(facts)
+    return result
+
+
+def _check_one(
+    constraint: Constraint, held: Ternary, facts: Facts, view: View, result: CheckResult, *, exact: bool
+) -> None:
+    truth = condition_of(constraint).truth(facts, view)
+    if truth.value is False:
+        return
+    if truth.value is None or held is None:
+        if constraint.sets:
+            _maybe_override(constraint, facts)
+        result.not_checked.append(_not_checked(constraint, held, truth, view))
+        return
+    changed = _override(constraint, facts) if constraint.sets else None
+    if changed is not None and not changed:
+        return
+    result.findings.append(_finding(constraint, facts, view, exact=exact, of_written=changed))
+
+
+def _not_checked(constraint: Constraint, held: Ternary, truth: Truth, view: View) -> NotChecked:
+    reason = "" if held else f"whether this holds in {view.release} is not known"
+    missing = truth.missing if truth.value is None else frozenset({f"what {view.engine} {view.release} does"})
+    return NotChecked(constraint.id, constraint.code, missing, reason, view.engine, view.release)
+
+
+def _override(constraint: Constraint, facts: Facts) -> set[str] | None:
+    """Apply an override; the paths whose written value it replaced, an empty set when nothing changed.
+
+    A change of a default only is told by the path `""`.
+    """
+    changed: set[str] = set()
+    for path, expression in constraint.sets.items():
+        before = facts.effective(path)
+        after = evaluate(expression, facts)
+        if before.value == after:
+            continue
+        facts.override(path, after, constraint.id)
+        changed.add(path if path in facts.settings else "")
+    return changed
+
+
+def _maybe_override(constraint: Constraint, facts: Facts) -> None:
+    """An override whose condition is unknown leaves the old and the new value as candidates."""
+    for path, expression in constraint.sets.items():
+        before, after = facts.effective(path).value, evaluate(expression, facts)
+        if before != after:
+            facts.override(path, _either(before, after), constraint.id)
+
+
+def _either(left: Fact, right: Fact) -> Fact:
+    if isinstance(left, Missing):
+        return left
+    if isinstance(right, Missing):
+        return right
+    values: list[JsonValue] = []
+    for fact in (left, right):
+        for value in fact.values if isinstance(fact, OneOf) else (fact.value,):
+            if value not in values:
+                values.append(value)
+    return OneOf(tuple(values)) if len(values) > 1 else Known(values[0])
+
+
+def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, of_written: set[str] | None) -> Finding:
+    evidence = constraint.best_evidence
+    severity = constraint.severity or default_severity(
+        constraint.effect, exact=exact, override_of_written=of_written is None or bool(of_written - {""})
+    )
+    option = _option_of(constraint, facts)
+    setting = facts.settings.setting(option)
+    return Finding(
+        code=constraint.code,
+        severity=capped_severity(severity, evidence, schema_fact=constraint.code in _SCHEMA_CODES),
+        message=fill(constraint.message, facts, view),
+        engine=view.engine,
+        release=view.release,
+        checked_as=view.point.checked_as,
+        constraint=constraint.id,
+        effect=constraint.effect,
+        stage=constraint.stage,
+        evidence=evidence,
+        fix=fill(constraint.fix, facts, view),
+        where=setting.final.where if setting else None,
+        option=option,
+        releases=constraint.ranges.text(view.db.line),
+    )
+
+
+def _option_of(constraint: Constraint, facts: Facts) -> str:
+    """The option a finding is about: the last one that the condition looks at and the launch writes."""
+    looked_at = [*constraint.sets] if constraint.effect is Effect.OVERRIDES else []
+    for leaf in condition_of(constraint).leaves():
+        if isinstance(leaf, Test) and leaf.path.partition(".")[0] in {"option", "asked"}:
+            looked_at.append(leaf.path.partition(".")[2])
+    written = [path for path in looked_at if path in facts.settings]
+    return written[-1] if written else (looked_at[-1] if looked_at else "")
+
+
+def fill(text: str, facts: Facts, view: View) -> str:
+    """A message with `{release}` and `{fact.path}` filled in."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name == "release":
+            return view.release
+        return _shown(facts.get(name)) if "." in name else match.group(0)
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def _shown(fact: Fact) -> str:
+    if isinstance(fact, Missing):
+        return "an unknown value"
+    if isinstance(fact, OneOf):
+        return " or ".join(as_text(v) for v in fact.values)
+    return as_text(fact.value)
+
+
+def _effective(facts: Facts) -> dict[str, Effective]:
+    """Every option written or overridden, with its value in force."""
+    paths = [*facts.settings, *(p for p in facts.overridden if p not in facts.settings)]
+    return {path: facts.effective(path) for path in paths}
+
+
+def shown_effective(effective: Mapping[str, Effective]) -> dict[str, dict[str, Any]]:
+    """The effective configuration as plain data: value or candidates, and origin."""
+    rows: dict[str, dict[str, Any]] = {}
+    for path, item in effective.items():
+        if isinstance(item.value, Known):
+            rows[path] = {"value": item.value.value, "origin": item.origin}
+        elif isinstance(item.value, OneOf):
+            rows[path] = {"candidates": list(item.value.values), "origin": item.origin}
+        else:
+            rows[path] = {"unknown": item.value.needs, "origin": item.origin}
+    return rows

@@ -1,0 +1,285 @@
+"""Conditions of constraints: parsed once from the database, evaluated against facts in Kleene logic.
+
+The language is that of docs/database.md. Comparing wrong types is unknown with the reason, never an exception.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from specconf.compat.database import View
+from specconf.errors import DatabaseError
+from specconf.facts import Fact, Facts, Known, Missing, OneOf
+from specconf.kleene import Ternary, agreed, ternary_not
+from specconf.words import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A three-valued answer; an unknown one names the facts that are missing."""
+
+    value: Ternary
+    missing: frozenset[str] = frozenset()
+
+
+TRUE = Truth(True)
+FALSE = Truth(False)
+
+
+class Condition(Protocol):
+    """Anything that can be asked for its truth."""
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """The answer for these facts at this release."""
+        ...
+
+    def leaves(self) -> Iterable[Condition]:
+        """The tests it is made of, itself if it is one."""
+        ...
+
+
+Predicate: TypeAlias = Callable[[Facts, View], Truth]
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """False as soon as one part is false."""
+        missing: frozenset[str] = frozenset()
+        unknown = False
+        for part in self.parts:
+            answer = part.truth(facts, view)
+            if answer.value is False:
+                return FALSE
+            if answer.value is None:
+                unknown = True
+                missing |= answer.missing
+        return Truth(None, missing) if unknown else TRUE
+
+    def leaves(self) -> Iterable[Condition]:
+        """The leaves of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple[Condition, ...]
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """True as soon as one part is true."""
+        missing: frozenset[str] = frozenset()
+        unknown = False
+        for part in self.parts:
+            answer = part.truth(facts, view)
+            if answer.value is True:
+                return TRUE
+            if answer.value is None:
+                unknown = True
+                missing |= answer.missing
+        return Truth(None, missing) if unknown else FALSE
+
+    def leaves(self) -> Iterable[Condition]:
+        """The leaves of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Condition
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """The opposite of the part's answer."""
+        answer = self.part.truth(facts, view)
+        return Truth(ternary_not(answer.value), answer.missing)
+
+    def leaves(self) -> Iterable[Condition]:
+        """The leaves of the part."""
+        return self.part.leaves()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A predicate in Python, for what the language cannot say."""
+
+    name: str
+    predicate: Predicate
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """The predicate's answer."""
+        return self.predicate(facts, view)
+
+    def leaves(self) -> Iterable[Condition]:
+        """Itself."""
+        yield self
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One fact against one right side."""
+
+    path: str
+    op: str
+    right: Any
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """The answer of this one test."""
+        if self.op in {"set", "unset"}:
+            written = facts.written(self.path)
+            answer = written if self.op == "set" else ternary_not(written)
+            return Truth(answer, frozenset() if answer is not None else frozenset({self.path}))
+        left = facts.get(self.path)
+        if isinstance(left, Missing):
+            return Truth(None, frozenset({left.needs}))
+        if self.op in {"in_table", "not_in_table"}:
+            return self._table_truth(left, view)
+        right = evaluate(self.right, facts)
+        if isinstance(right, Missing):
+            return Truth(None, frozenset({right.needs}))
+        answers = [_compare(self.op, a, b) for a in _values(left) for b in _values(right)]
+        answer = agreed(answers)
+        return Truth(answer, frozenset() if answer is not None else frozenset({self.path}))
+
+    def _table_truth(self, left: Fact, view: View) -> Truth:
+        answer = agreed(view.lookup(self.right, value)[1] for value in _values(left))
+        if self.op == "not_in_table":
+            answer = ternary_not(answer)
+        return Truth(answer, frozenset() if answer is not None else frozenset({f"table {self.right}"}))
+
+    def leaves(self) -> Iterable[Condition]:
+        """Itself."""
+        yield self
+
+
+def _values(fact: Fact) -> tuple[JsonValue, ...]:
+    if isinstance(fact, OneOf):
+        return fact.values
+    assert isinstance(fact, Known)
+    return (fact.value,)
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+}
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floordiv": operator.floordiv,
+}
+_OPERATORS = {"eq", "ne", "in", "matches", "any_in", "in_table", "not_in_table", *_ORDER}
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _compare(op: str, left: JsonValue, right: Any) -> Ternary:
+    """One comparison; None when the types do not fit each other."""
+    if op == "eq":
+        return _equal(left, right)
+    if op == "ne":
+        return not _equal(left, right)
+    if op == "in":
+        return any(_equal(left, item) for item in right)
+    if op == "any_in":
+        return any(_equal(a, b) for a in left for b in right) if isinstance(left, list) else None
+    if op == "matches":
+        return re.search(right, left) is not None if isinstance(left, str) else None
+    if _is_number(left) and _is_number(right):
+        return _ORDER[op](left, right)
+    return None
+
+
+def _equal(left: JsonValue, right: JsonValue) -> bool:
+    """Equality that keeps true and 1 apart."""
+    return isinstance(left, bool) == isinstance(right, bool) and left == right
+
+
+def evaluate(expression: Any, facts: Facts) -> Fact:
+    """A right side: a constant, `{fact: path}`, or arithmetic on those."""
+    if not isinstance(expression, Mapping):
+        return Known(expression)
+    ((op, operand),) = expression.items()
+    if op == "fact":
+        return facts.get(operand)
+    if op == "const":
+        return Known(operand)
+    parts = [evaluate(part, facts) for part in operand]
+    missing = next((p for p in parts if isinstance(p, Missing)), None)
+    if missing is not None:
+        return missing
+    lefts, rights = _values(parts[0]), _values(parts[1])
+    results = {_arithmetic(op, a, b) for a in lefts for b in rights}
+    if None in results:
+        return Missing(f"numbers for {op}", "wrong types")
+    return Known(results.pop()) if len(results) == 1 else OneOf(tuple(sorted(r for r in results if r is not None)))
+
+
+def _arithmetic(op: str, left: JsonValue, right: JsonValue) -> int | float | None:
+    if not (_is_number(left) and _is_number(right)) or (op == "floordiv" and right == 0):
+        return None
+    result: int | float = _ARITHMETIC[op](left, right)
+    return result
+
+
+def parse_condition(
+    data: Any, *, groups: Mapping[str, Any] | None = None, predicates: Mapping[str, Predicate] | None = None
+) -> Condition:
+    """A condition from its written form; DatabaseError when it is not one."""
+    if not isinstance(data, Mapping) or not data:
+        raise DatabaseError(f"not a condition: {data!r}")
+    parts = [_parse_entry(key, value, groups or {}, predicates or {}) for key, value in data.items()]
+    return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
+def _parse_entry(key: str, value: Any, groups: Mapping[str, Any], predicates: Mapping[str, Predicate]) -> Condition:
+    if key in {"all", "any"}:
+        inner = tuple(parse_condition(part, groups=groups, predicates=predicates) for part in value)
+        return All(inner) if key == "all" else AnyOf(inner)
+    if key == "not":
+        return Not(parse_condition(value, groups=groups, predicates=predicates))
+    if key == "predicate":
+        if value not in predicates:
+            raise DatabaseError(f"no predicate is called {value!r}")
+        return Named(value, predicates[value])
+    return _parse_test(key, value, groups)
+
+
+def _parse_test(path: str, test: Any, groups: Mapping[str, Any]) -> Condition:
+    if "." not in path:
+        raise DatabaseError(f"not a fact: {path!r}")
+    if test in ("set", "unset"):
+        return Test(path, str(test), None)
+    if not isinstance(test, Mapping) or not test:
+        raise DatabaseError(f"{path}: not a test: {test!r}")
+    tests: list[Condition] = []
+    for op, right in test.items():
+        if op not in _OPERATORS:
+            raise DatabaseError(f"{path}: no operator is called {op!r}")
+        tests.append(Test(path, op, _with_groups(right, groups)))
+    return tests[0] if len(tests) == 1 else All(tuple(tests))
+
+
+def _with_groups(right: Any, groups: Mapping[str, Any]) -> Any:
+    if isinstance(right, Mapping) and set(right) == {"group"}:
+        if right["group"] not in groups:
+            raise DatabaseError(f"no group is called {right['group']!r}")
+        return groups[right["group"]]
+    return right

@@ -1,0 +1,100 @@
+"""One road for everything that is checked: a spec, or a launch as written, at one release → settings → facts → findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specconf.compat.database import View
+from specconf.engines.base import Engine, Lowered, Models, default_fact
+from specconf.engines.lowering import lower, no_span
+from specconf.facts import Context, Facts
+from specconf.findings import Finding, Severity
+from specconf.hardware import capability
+from specconf.rules.checker import CheckResult, check
+from specconf.settings import Settings
+from specconf.words import JsonValue, Launch, Span
+
+if TYPE_CHECKING:
+    from specconf.spec.model import Spec
+
+_PLAIN_ROOTS = ("workload.", "hardware.")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What specconf says about a spec or launch at one release."""
+
+    settings: Settings
+    result: CheckResult
+    lowered: Lowered | None = None
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, errors first; the order among equals is that of the rules."""
+        return sorted(self.result.findings, key=lambda f: f.severity.rank)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that keep a launch from being written."""
+        return [f for f in self.result.findings if f.severity is Severity.ERROR]
+
+
+def judge_spec(
+    spec: Spec,
+    engine: Engine,
+    view: View,
+    models: Models,
+    *,
+    span: Callable[[str], Span | None] = no_span,
+) -> Judgement:
+    """Lower a spec and check what it was lowered to."""
+    lowered = lower(spec, engine, view, models, span=span)
+    fields = spec.set_fields()
+    plain = {name: value for name, value in fields.items() if name.startswith(_PLAIN_ROOTS)}
+    features = fields.get("features") or []
+    listed = frozenset(str(f) for f in features) if isinstance(features, list) else frozenset()
+    exact = fields.get("speculation.verification") == "exact"
+    result = _check(lowered.settings, engine, view, models, plain=plain, features=listed, exact=exact)
+    result.findings[:0] = lowered.findings
+    return Judgement(lowered.settings, result, lowered)
+
+
+def judge_launch(
+    launch: Launch, engine: Engine, view: View, models: Models, *, plain: Mapping[str, JsonValue] | None = None
+) -> Judgement:
+    """Read a launch's words and check them; what nobody stated (features, workload) stays unknown."""
+    settings = engine.resolve(launch, view)
+    return judge_settings(settings, engine, view, models, plain=plain)
+
+
+def judge_settings(
+    settings: Settings, engine: Engine, view: View, models: Models, *, plain: Mapping[str, JsonValue] | None = None
+) -> Judgement:
+    """Check settings as they are."""
+    result = _check(settings, engine, view, models, plain=plain or {}, features=None, exact=True)
+    return Judgement(settings, result)
+
+
+def _check(  # noqa: PLR0913 - the parts of one launch
+    settings: Settings,
+    engine: Engine,
+    view: View,
+    models: Models,
+    *,
+    plain: Mapping[str, JsonValue],
+    features: frozenset[str] | None,
+    exact: bool,
+) -> CheckResult:
+    context = Context(models.target, models.draft, _with_derived_hardware(plain), features)
+    facts = Facts(settings, context, default=default_fact(view), derivations=engine.derivations)
+    return check(facts, engine, view, exact=exact)
+
+
+def _with_derived_hardware(plain: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Hardware facts with the platform assumed as cuda and the capability looked up."""
+    gpu = plain.get("hardware.gpu")
+    known = capability(gpu) if isinstance(gpu, str) else None
+    derived: dict[str, JsonValue] = {"hardware.platform": "cuda", **plain}
+    return {**derived, "hardware.capability": known} if known is not None else derived

@@ -1,0 +1,247 @@
+"""SC1xx: words and options themselves, whatever the rest of the launch says: unknown, ambiguous, removed, badly typed.
+
+Judged by scopes: an unknown option is an error only where our list is complete and the engine rejects; in a partial list it
+is information, with a did-you-mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from specconf.compat.database import View
+from specconf.compat.rows import Option, Scope
+from specconf.engines.base import Engine
+from specconf.engines.near import near_names
+from specconf.engines.options import as_text
+from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
+from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
+from specconf.words import Candidates, JsonValue, Span, Unresolved
+
+_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
+_OPERATORS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+
+
+def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
+    """Findings about spellings and values of single options."""
+    for problem in settings.problems:
+        yield _problem_finding(problem, engine, view)
+    for setting in settings.items_by_path.values():
+        yield from _setting_findings(setting, engine, view)
+
+
+def _finding(  # noqa: PLR0913 - the parts of one finding
+    view: View,
+    code: str,
+    severity: Severity,
+    effect: Effect,
+    message: str,
+    *,
+    fix: str = "",
+    option: str = "",
+    where: Span | None = None,
+    stage: Stage = Stage.PARSE,
+    evidence: EvidenceKind = EvidenceKind.SOURCE,
+) -> Finding:
+    return Finding(
+        code=code,
+        severity=severity,
+        message=message,
+        engine=view.engine,
+        release=view.release,
+        checked_as=view.point.checked_as,
+        effect=effect,
+        stage=stage,
+        evidence=evidence,
+        fix=fix,
+        where=where,
+        option=option,
+    )
+
+
+def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
+    name, title = problem.spelling, f"{engine.title} {view.release}"
+    if problem.kind is ProblemKind.UNKNOWN:
+        return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where)
+    if problem.kind is ProblemKind.AMBIGUOUS:
+        several = ", ".join(problem.near)
+        message = f"{title} reads {name} as short for several options ({several}) and stops at start."
+        return _rejects(view, "SC102", message, "Write the option out in full.", problem)
+    if problem.kind is ProblemKind.MISSING_VALUE:
+        return _rejects(
+            view, "SC103", f"{name} needs a value, so {title} stops at start.", "Write one after it.", problem
+        )
+    if problem.kind is ProblemKind.OVERWRITTEN:
+        message = f"{title} does not use what {name} says about {problem.value}: a later one replaces it."
+        fix = "Write the setting once."
+        return _finding(
+            view, "SC107", Severity.WARNING, Effect.IGNORES, message, fix=fix, option=name, where=problem.where
+        )
+    if problem.kind is ProblemKind.UNEXPECTED:
+        message = f"{title} does not expect the word {name} here and stops at start."
+        return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    message = f"{name} is given {problem.value!r}, but {title} takes {problem.expected}, so it stops at start."
+    return _rejects(view, "SC103", message, f"Give {name} {problem.expected}.", problem)
+
+
+def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) -> Finding:
+    return _finding(
+        view, code, Severity.ERROR, Effect.REJECTS, message, fix=fix, option=problem.spelling, where=problem.where
+    )
+
+
+def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Remove {name}, or choose a release that has it."
+    lived = _releases_with(name, scope.name, view)
+    known = f" ({name} exists in {lived})" if lived else ""
+    if scope.completeness != "complete" or scope.unknown_member == "unknown":
+        message = f"Whether {title} has {name} is not checked: its options are known only in part{known}."
+        return _finding(view, "SC101", Severity.INFO, Effect.WARNS, message, fix=hint, option=name, where=where)
+    if scope.unknown_member == "rejects":
+        message = f"{title} has no option {name} and stops at start{known}."
+        return _finding(view, "SC101", Severity.ERROR, Effect.REJECTS, message, fix=hint, option=name, where=where)
+    does = "drops it without a word" if scope.unknown_member == "drops" else "passes it on unread"
+    message = f"{title} has no option {name} and {does}{known}."
+    return _finding(
+        view,
+        "SC106",
+        Severity.WARNING,
+        Effect.IGNORES,
+        message,
+        fix=hint,
+        option=name,
+        where=where,
+        stage=Stage.CONFIG,
+    )
+
+
+def _releases_with(name: str, scope: str, view: View) -> str:
+    """In which other releases an option of this name exists, as text."""
+    runs = [
+        ranges.text(view.db.line)
+        for ranges, row in view.db.raw_options
+        if row["scope"] == scope and name in (row.get("names") or ())
+    ]
+    return ", ".join(dict.fromkeys(runs))
+
+
+def _setting_findings(setting: Setting, engine: Engine, view: View) -> Iterator[Finding]:
+    if setting.path.startswith("env."):
+        return
+    rows = view.by_path.get(setting.path, ())
+    if not rows:
+        yield from _unknown_path(setting, engine, view)
+        return
+    option = _row_for(setting, rows)
+    if option.deprecated and setting.final.origin is not Origin.SPEC:
+        yield _deprecated(setting, option, engine, view)
+    value = setting.value
+    if isinstance(value, Unresolved | Candidates):
+        return
+    wrong = _wrong_value(option, value)
+    if wrong:
+        shown = setting.final.spelling or option.key
+        message = f"{shown} is {as_text(value)}, but {engine.title} {view.release} takes {wrong}, so it stops at start."
+        severity = Severity.ERROR if option.evidence.rank <= EvidenceKind.DOCS.rank else Severity.WARNING
+        stage = Stage.CONFIG if "." in setting.path else Stage.PARSE
+        yield _finding(
+            view,
+            "SC103",
+            severity,
+            Effect.REJECTS,
+            message,
+            fix=f"Set {shown} to {wrong}.",
+            option=setting.path,
+            where=setting.final.where,
+            stage=stage,
+            evidence=option.evidence,
+        )
+
+
+def _row_for(setting: Setting, rows: tuple[Option, ...]) -> Option:
+    """The row whose spelling was used, else the first."""
+    spelling = setting.final.spelling
+    return next((o for o in rows if spelling in o.names or spelling in o.no_names), rows[0])
+
+
+def _unknown_path(setting: Setting, engine: Engine, view: View) -> Iterator[Finding]:
+    """A path that this release does not have: a key of a known object, or an option that lives in other releases."""
+    scopes = view.db.scopes_by_path.get(setting.path) or _scopes_under(setting.path, view)
+    key = setting.final.spelling or setting.path.rpartition(".")[2]
+    for name in sorted(scopes):
+        scope = view.scope(name)
+        near = near_names(key, view.names.get(name, {}))
+        yield _unknown(key, scope, f"{engine.title} {view.release}", view, near, setting.final.where)
+        return
+
+
+def _scopes_under(path: str, view: View) -> frozenset[str]:
+    """The scope of the object that a path belongs to; an object that was not harvested is not descended into."""
+    parent = path.rpartition(".")[0]
+    rows = view.by_path.get(parent, ()) if parent else ()
+    return frozenset(o.members for o in rows if o.members and view.names.get(o.members))
+
+
+def _deprecated(setting: Setting, option: Option, engine: Engine, view: View) -> Finding:
+    instead = f"Use {option.replaced_by} instead." if option.replaced_by else "Look for its replacement."
+    shown = setting.final.spelling or option.key
+    return _finding(
+        view,
+        "SC105",
+        Severity.INFO,
+        Effect.DEPRECATED,
+        f"{shown} still works in {engine.title} {view.release} and is marked as going away.",
+        fix=instead,
+        option=setting.path,
+        where=setting.final.where,
+        evidence=option.evidence,
+    )
+
+
+def _wrong_value(option: Option, value: JsonValue) -> str:
+    """What the option takes instead, when the value does not fit; empty when it fits or that is not known."""
+    if value is None:
+        return "" if option.nullable or option.default is None or option.type is None else _type_text(option)
+    if option.kind in {"list", "append"}:
+        items = value if isinstance(value, list) else [value]
+        return next((wrong for item in items if (wrong := _wrong_scalar(option, item))), "")
+    return _wrong_scalar(option, value)
+
+
+def _wrong_scalar(option: Option, value: JsonValue) -> str:
+    if option.choices is not None:
+        if any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in option.choices):
+            return ""
+        if option.type in _TYPES and _fits(option.type, value) and option.type != "str" and not isinstance(value, str):
+            return _choices_text(option)
+        return _choices_text(option) if isinstance(value, str) or option.type is None else _type_text(option)
+    if option.type in _TYPES and not _fits(option.type, value):
+        return _type_text(option)
+    if isinstance(value, int | float) and not isinstance(value, bool) and not _within(option, value):
+        return " and ".join(f"{_OPERATORS[op]} {bound:g}" for op, bound in option.bounds.items())
+    return ""
+
+
+def _fits(kind: str, value: JsonValue) -> bool:
+    if isinstance(value, bool):
+        return kind == "bool"
+    return isinstance(value, _TYPES[kind])
+
+
+def _within(option: Option, value: float) -> bool:
+    tests = {"gt": value.__gt__, "ge": value.__ge__, "lt": value.__lt__, "le": value.__le__}
+    return all(tests[op](bound) is True for op, bound in option.bounds.items())
+
+
+def _type_text(option: Option) -> str:
+    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+    return words.get(option.type or "", "another type")
+
+
+def _choices_text(option: Option) -> str:
+    assert option.choices is not None
+    shown = [as_text(choice) for choice in option.choices]
+    return (
+        "one of " + ", ".join(shown)
+        if len(shown) <= 12
+        else f"one of {len(shown)} values such as {', '.join(shown[:6])}"
+    )
