@@ -1,0 +1,169 @@
+"""`specconf check`: the engine × release matrix of a spec, and what would pass where it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from specconf.cli.common import (
+    Asked,
+    Session,
+    db_option,
+    engine_option,
+    fail_on_option,
+    failed,
+    network_options,
+    read_spec,
+    release_option,
+    wants_online,
+    write_atomically,
+)
+from specconf.codes import CODES
+from specconf.engines.registry import get_engine
+from specconf.errors import UsageError
+from specconf.report.json_report import render_json, report_json
+from specconf.report.model import Cell, LaunchRow, Report, selected
+from specconf.report.text import render_check
+from specconf.rules.alternatives import smallest_change
+from specconf.rules.judge import judge_spec
+
+if TYPE_CHECKING:
+    from specconf.compat.database import View
+    from specconf.spec import LoadedSpec
+
+_MOST_SEARCHED = 6
+
+
+@click.command("check")
+@click.argument("spec_path", metavar="SPEC")
+@engine_option
+@release_option
+@click.option("--all-releases", is_flag=True, help="Every release the database knows.")
+@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
+@click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
+@click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
+@fail_on_option
+@db_option
+@network_options(default_online=True)
+@click.option("--statistics", is_flag=True, help="Count the findings of each code.")
+@click.option("--explain-unchecked", is_flag=True, help="List every rule that could not be checked.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Print the evidence of every finding.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+def command(  # noqa: PLR0913 - the command's options
+    spec_path: str,
+    engines: tuple[str, ...],
+    releases: tuple[str, ...],
+    all_releases: bool,
+    form: str,
+    output: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: str,
+    overlays: tuple[Path, ...],
+    online: bool,
+    offline: bool,
+    statistics: bool,
+    explain_unchecked: bool,
+    quiet: bool,
+    verbose: bool,
+    color: str,
+) -> int:
+    """Say what engines and releases will do with SPEC: start, refuse, change silently, lose exactness.
+
+    Without --release: the release the spec names for an engine, else the newest final release known. The exit code is 1 when
+    a finding reaches --fail-on; with --all-releases, when no release of an engine that was asked for can run the spec.
+    """
+    if all_releases and releases:
+        raise UsageError("--all-releases and --release exclude each other.")
+    _known_codes((*select, *ignore))
+    loaded = read_spec(spec_path)
+    asked = Asked.parse(engines, releases, loaded.spec)
+    session = Session(
+        overlays,
+        wants_online(online, offline, default=True),
+        Path() if spec_path == "-" else Path(spec_path).parent,
+    )
+    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=(select, ignore))
+    text = (
+        render_json(report_json(report))
+        if form == "json"
+        else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet) + _statistics(report, statistics)
+    )
+    _print(text, output, color)
+    for notice in report.notices:
+        click.echo(f"specconf: {notice}", err=True)
+    if all_releases:
+        runs = {cell.engine for cell in report.cells if not failed(cell.findings, fail_on)}
+        return int(any(engine not in runs for engine in asked.engines))
+    return int(failed(report.findings, fail_on))
+
+
+def _known_codes(patterns: tuple[str, ...]) -> None:
+    for pattern in patterns:
+        if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
+            raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
+
+
+def _run(
+    loaded: LoadedSpec,
+    path: str,
+    asked: Asked,
+    session: Session,
+    *,
+    every: bool,
+    filters: tuple[tuple[str, ...], tuple[str, ...]],
+) -> Report:
+    report = Report(files=[path])
+    planned: list[tuple[View, str]] = []
+    for name in asked.engines:
+        planned += session.views(name, asked, loaded.spec, every=every)
+    search = len(planned) <= _MOST_SEARCHED
+    for view, found in planned:
+        report.launches.append(LaunchRow(path, view.engine, view.release, found))
+        report.cells.append(_cell(loaded, view, session, filters, search=search))
+        if view.point.notice:
+            report.notices.append(view.point.notice)
+        if found == "newest final release known":
+            report.notices.append(f"{view.engine}: no release given, {view.release} is the newest final release known")
+    return report
+
+
+def _cell(
+    loaded: LoadedSpec, view: View, session: Session, filters: tuple[tuple[str, ...], tuple[str, ...]], *, search: bool
+) -> Cell:
+    engine = get_engine(view.engine)
+    judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
+    alternatives = (
+        smallest_change(loaded.spec, engine, session.database(view.engine), view, session.models)
+        if search and judgement.errors
+        else []
+    )
+    return Cell(
+        view.engine,
+        view.release,
+        tuple(selected(judgement.findings, *filters)),
+        tuple(judgement.result.not_checked),
+        tuple(alternatives),
+        view.point.notice,
+    )
+
+
+def _statistics(report: Report, wanted: bool) -> str:
+    if not wanted:
+        return ""
+    counted: dict[str, int] = {}
+    for finding in report.findings:
+        counted[finding.code] = counted.get(finding.code, 0) + 1
+    rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
+    return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
+
+
+def _print(text: str, output: Path | None, color: str) -> None:
+    if output is not None:
+        write_atomically(output, click.unstyle(text))
+        return
+    click.echo(text, nl=False, color={"always": True, "never": False}.get(color))

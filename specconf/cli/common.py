@@ -1,0 +1,236 @@
+"""What several commands share: options, reading inputs, releases asked for, models, writing files atomically."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from specconf.compat.database import Database, View, engine_name, load_database
+from specconf.compat.sources import ENGINE_NAMES
+from specconf.engines.base import Models
+from specconf.errors import InputError, UsageError
+from specconf.findings import Severity
+
+if TYPE_CHECKING:
+    from specconf.models import Resolver
+    from specconf.spec import LoadedSpec
+    from specconf.spec.model import Spec
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+MAX_INPUT_BYTES = 4 * 1024 * 1024
+
+
+def _complete_engine(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in (*ENGINE_NAMES, "trtllm") if name.startswith(incomplete)]
+
+
+def _complete_release(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    found = [f"{name}={release}" for name in ENGINE_NAMES for release in reversed(load_database(name).line.names)]
+    return [text for text in found if text.startswith(incomplete)]
+
+
+engine_option = click.option(
+    "--engine", "-e", "engines", multiple=True, metavar="ENGINE", shell_complete=_complete_engine,
+    help="vllm, sglang or tensorrt-llm (trtllm).",
+)  # fmt: skip
+release_option = click.option(
+    "--release", "-r", "releases", multiple=True, metavar="[E=]R", shell_complete=_complete_release,
+    help="A release, as ENGINE=RELEASE, or bare when one engine is asked for. Repeatable.",
+)  # fmt: skip
+db_option = click.option(
+    "--db", "overlays", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
+    help="Lay a directory of own data over the compatibility database. Repeatable.",
+)  # fmt: skip
+fail_on_option = click.option(
+    "--fail-on", type=click.Choice([str(s) for s in Severity]), default="error", show_default=True,
+    help="The least severe finding that makes the exit code 1.",
+)  # fmt: skip
+
+
+def network_options(default_online: bool) -> Callable[[_F], _F]:
+    """`--online` and `--offline`, which exclude each other."""
+
+    def add(command: _F) -> _F:
+        usual = "online" if default_online else "offline"
+        command = click.option("--offline", is_flag=True, help="Never ask the network for a model's config.")(command)
+        return click.option("--online", is_flag=True, help=f"Ask the hub for missing configs (default: {usual}).")(
+            command
+        )
+
+    return add
+
+
+def wants_online(online: bool, offline: bool, *, default: bool) -> bool:
+    """Which of the two was asked for."""
+    if online and offline:
+        raise UsageError("--online and --offline exclude each other.")
+    return online or (default and not offline)
+
+
+def read_input(path: str) -> bytes:
+    """The bytes of a file named on the command line; `-` is standard input. InputError when it cannot be read."""
+    if path == "-":
+        return sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(MAX_INPUT_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {(error.strerror or str(error)).lower()}.") from None
+    if len(data) > MAX_INPUT_BYTES:
+        raise InputError(f"{path}: larger than {MAX_INPUT_BYTES // 1024 // 1024} MiB, which no spec or launch file is.")
+    return data
+
+
+def read_spec(path: str) -> LoadedSpec:
+    """The spec at a path, with positions."""
+    from specconf.spec import load_spec
+
+    return load_spec(read_input(path), path)
+
+
+def write_atomically(path: Path, text: str, *, executable: bool = False) -> None:
+    """Write a file whole or not at all. InputError when the place cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        mode = 0o777 if executable else 0o666
+        Path(name).chmod(mode & ~_umask())
+        Path(name).replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@dataclass(slots=True)
+class Asked:
+    """Engines and releases that a command line asks for, with the spec's own where it says nothing."""
+
+    engines: tuple[str, ...]
+    releases: dict[str, list[str]]
+
+    @classmethod
+    def parse(cls, engines: Iterable[str], releases: Iterable[str], spec: Spec | None) -> Asked:
+        """Engines: those asked for, else those with a release asked for, else those of the spec, else all."""
+        named = list(dict.fromkeys(engine_name(e) for e in engines))
+        by_engine: dict[str, list[str]] = {}
+        bare: list[str] = []
+        for text in releases:
+            engine, equals, release = text.partition("=")
+            if equals:
+                by_engine.setdefault(engine_name(engine), []).append(release)
+            else:
+                bare.append(text)
+        in_spec = [name for name, _ in spec.engines.items()] if spec is not None else []
+        chosen = named or list(by_engine) or in_spec or list(ENGINE_NAMES)
+        if bare and len(named or list(by_engine)) != 1:
+            raise UsageError(
+                f"--release {bare[0]} does not say of which engine.", hint=f"Write --release ENGINE={bare[0]}."
+            )
+        for release in bare:
+            by_engine.setdefault(chosen[0], []).append(release)
+        outside = next((e for e in by_engine if e not in chosen), None)
+        if outside is not None:
+            raise UsageError(f"--release names {outside}, which --engine leaves out.", hint=f"Add --engine {outside}.")
+        return cls(tuple(chosen), by_engine)
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of a command: overlays, the network mode, and models resolved once each."""
+
+    overlays: tuple[Path, ...]
+    online: bool
+    base_dir: Path
+    _resolver: Resolver | None = None
+
+    def database(self, engine: str) -> Database:
+        """The database of an engine with this run's overlays."""
+        return load_database(engine, self.overlays)
+
+    def views(self, engine: str, asked: Asked, spec: Spec | None, *, every: bool = False) -> list[tuple[View, str]]:
+        """The views to judge at, each with where its release was found: command line, spec, newest final, all."""
+        database = self.database(engine)
+        if every:
+            return [(database.view(database.line.at(i)), "all releases") for i in range(len(database.line.names))]
+        if engine in asked.releases:
+            return [(database.at(release), "command line") for release in dict.fromkeys(asked.releases[engine])]
+        section = dict(spec.engines.items()).get(engine) if spec is not None else None
+        if section is not None and section.release:
+            return [(database.at(section.release), f"engines.{engine}.release")]
+        return [(database.at(database.line.newest_final), "newest final release known")]
+
+    def models(self, spec: Spec) -> Models:
+        """The target and draft of a spec."""
+        fields = spec.set_fields()
+        return self.models_named(
+            _text(fields.get("target.model")),
+            _text(fields.get("speculation.draft.model")),
+            target_revision=_text(fields.get("target.revision")),
+            draft_revision=_text(fields.get("speculation.draft.revision")),
+        )
+
+    def models_named(
+        self,
+        target: str | None,
+        draft: str | None,
+        *,
+        target_revision: str | None = None,
+        draft_revision: str | None = None,
+    ) -> Models:
+        """Two models by name; None where the launch has none."""
+        from specconf.models.view import model_view
+
+        resolve = self.resolver.resolve
+        return Models(
+            model_view("target", resolve(target, target_revision) if target else None),
+            model_view("draft", resolve(draft, draft_revision) if draft else None),
+        )
+
+    @property
+    def resolver(self) -> Resolver:
+        """Finds models: local directory, hub cache, checkpoint rows, and the hub when online."""
+        if self._resolver is None:
+            self._resolver = _make_resolver(self.overlays, self.online, self.base_dir)
+        return self._resolver
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> Resolver:
+    from specconf.compat.store import load_json
+    from specconf.models import Mode, Resolver, default_cache_dir, effective_mode, index_rows
+
+    rows = load_json("checkpoints")
+    if overlays:
+        from specconf.compat.index import compile_checkpoints
+        from specconf.compat.sources import SourceTree
+
+        rows = [*rows, *(row for overlay in overlays for row in compile_checkpoints(SourceTree(overlay)))]
+    return Resolver(
+        mode=effective_mode(Mode.ONLINE if online else Mode.OFFLINE, os.environ),
+        checkpoints=index_rows(rows),
+        cache_dir=default_cache_dir(os.environ),
+        base_dir=base_dir,
+    )
+
+
+def failed(findings: Iterable[Any], fail_on: str) -> bool:
+    """Whether any finding is at or above the threshold."""
+    limit = Severity(fail_on).rank
+    return any(f.severity.rank <= limit for f in findings)

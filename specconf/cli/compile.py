@@ -1,0 +1,155 @@
+"""`specconf compile`: check a spec for one engine and release, then write its launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from specconf.cli.common import (
+    Asked,
+    Session,
+    db_option,
+    fail_on_option,
+    failed,
+    network_options,
+    read_spec,
+    wants_online,
+    write_atomically,
+)
+from specconf.engines.registry import get_engine
+from specconf.errors import UsageError
+from specconf.findings import Severity
+from specconf.report.model import Cell, missing_groups
+from specconf.report.text import finding_lines, not_checked_lines
+from specconf.rules.alternatives import smallest_change
+from specconf.rules.checker import shown_effective
+from specconf.rules.judge import Judgement, judge_spec
+
+if TYPE_CHECKING:
+    from specconf.compat.database import View
+    from specconf.engines.base import Artifact
+    from specconf.spec import LoadedSpec
+
+FORMATS = ("shell", "argv", "engine-yaml")
+
+
+@click.command("compile")
+@click.argument("spec_path", metavar="SPEC")
+@click.option("--engine", "-e", "engine_text", metavar="ENGINE", help="vllm, sglang or tensorrt-llm (trtllm).")
+@click.option("--release", "-r", "release", metavar="[E=]R", help="The release to write for.")
+@click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="shell", show_default=True)
+@click.option("--output", "-o", "folder", type=click.Path(path_type=Path), help="Write launch.sh and files here.")
+@click.option("--effective", is_flag=True, help="Print the effective configuration instead of the launch.")
+@click.option("--force", is_flag=True, help="Write the launch in spite of errors; it is marked as forced.")
+@fail_on_option
+@db_option
+@network_options(default_online=True)
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Print the evidence of every finding and list what is not checked.")
+def command(  # noqa: PLR0913 - the command's options
+    spec_path: str,
+    engine_text: str | None,
+    release: str | None,
+    form: str,
+    folder: Path | None,
+    effective: bool,
+    force: bool,
+    fail_on: str,
+    overlays: tuple[Path, ...],
+    online: bool,
+    offline: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Check SPEC for one engine release and write its launch to standard output; findings go to standard error.
+
+    SPEC is a spec file, or - for standard input.
+    """
+    loaded = read_spec(spec_path)
+    asked = Asked.parse([engine_text] if engine_text else [], [release] if release else [], loaded.spec)
+    if len(asked.engines) != 1:
+        raise UsageError(
+            f"{spec_path} can be compiled for {', '.join(asked.engines)}.", hint="Choose one with --engine."
+        )
+    session = Session(overlays, wants_online(online, offline, default=True), _base_dir(spec_path))
+    engine = get_engine(asked.engines[0])
+    view, found = session.views(engine.name, asked, loaded.spec)[0]
+    if found == "newest final release known":
+        _notice(f"no release given: compiling for {engine.title} {view.release}, the newest final release known")
+    if view.point.notice:
+        _notice(view.point.notice)
+    judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
+    _print_findings(judgement, quiet=quiet, verbose=verbose)
+    refused = failed(judgement.findings, fail_on)
+    if refused and not force:
+        _print_alternatives(loaded, engine.name, session, view)
+        _notice("nothing was written; --force writes it all the same")
+        return 1
+    if effective:
+        _print_effective(judgement)
+        return 0
+    artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
+    _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused)
+    return 0
+
+
+def _base_dir(spec_path: str) -> Path:
+    return Path() if spec_path == "-" else Path(spec_path).parent
+
+
+def _notice(text: str) -> None:
+    click.echo(f"specconf: {text}", err=True)
+
+
+def _print_findings(judgement: Judgement, *, quiet: bool, verbose: bool) -> None:
+    for finding in judgement.findings:
+        if not quiet or finding.severity is Severity.ERROR:
+            for line in finding_lines(finding, verbose=verbose):
+                click.echo(line, err=True)
+    if not quiet and missing_groups(judgement.result.not_checked):
+        for line in not_checked_lines(judgement.result.not_checked, verbose=verbose):
+            click.echo(line, err=True)
+
+
+def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: View) -> None:
+    engine, database = get_engine(name), session.database(name)
+    for alternative in smallest_change(loaded.spec, engine, database, view, session.models):
+        click.echo(f"would pass: {alternative.text}", err=True)
+
+
+def _print_effective(judgement: Judgement) -> None:
+    from specconf.report.json_report import render_json
+
+    shown: dict[str, Any] = {
+        "schema": 1,
+        "engine": judgement.result.engine,
+        "release": judgement.result.release,
+        "effective": shown_effective(judgement.result.effective),
+    }
+    click.echo(render_json(shown), nl=False)
+
+
+def _write(artifact: Artifact, judgement: Judgement, form: str, folder: Path | None, *, forced: bool) -> None:
+    from specconf.emit import argv_json, launch_script, marked_files
+
+    cell = Cell(artifact.engine, artifact.release, tuple(judgement.findings), ())
+    errors = len(judgement.errors) if forced else 0
+    files = marked_files(artifact, errors)
+    if folder is not None:
+        write_atomically(
+            folder / "launch.sh", launch_script(artifact, errors=errors, inline_files=False), executable=True
+        )
+        for name, text in files.items():
+            write_atomically(folder / name, text)
+        if form == "argv":
+            write_atomically(folder / "launch.json", argv_json(artifact, cell.findings, forced=forced))
+        written = ["launch.sh", *files, *(["launch.json"] if form == "argv" else [])]
+        _notice(f"wrote {', '.join(str(folder / name) for name in written)}")
+    elif form == "argv":
+        click.echo(argv_json(artifact, cell.findings, forced=forced), nl=False)
+    elif form == "engine-yaml":
+        click.echo("".join(files.values()), nl=False)
+    else:
+        click.echo(launch_script(artifact, errors=errors, inline_files=True), nl=False)

@@ -1,0 +1,18 @@
+"""`specconf schema`: print the JSON Schemas of what specconf reads and writes."""
+
+from __future__ import annotations
+
+import click
+
+from specconf.report.json_report import render_json
+
+NAMES = ("spec", "argv", "report")
+
+
+@click.command("schema")
+@click.argument("name", type=click.Choice(NAMES), default="spec")
+def command(name: str) -> None:
+    """Print the JSON Schema of a spec file, of the argv document of compile, or of a JSON report."""
+    from specconf.schemas import schema
+
+    click.echo(render_json(schema(name)), nl=False)

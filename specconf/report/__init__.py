@@ -1,0 +1,1 @@
+"""Findings as text or JSON. One output format, one module."""
