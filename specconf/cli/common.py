@@ -215,16 +215,17 @@ def _text(value: Any) -> str | None:
 def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> Resolver:
     from specconf.compat.store import load_json
     from specconf.models import Mode, Resolver, default_cache_dir, effective_mode, index_rows
+    from specconf.models.rows import checkpoint_rows
 
     rows = load_json("checkpoints")
     if overlays:
         from specconf.compat.index import compile_checkpoints
         from specconf.compat.sources import SourceTree
 
-        rows = [*rows, *(row for overlay in overlays for row in compile_checkpoints(SourceTree(overlay)))]
+        rows = [*(row for overlay in overlays for row in compile_checkpoints(SourceTree(overlay))), *rows]
     return Resolver(
         mode=effective_mode(Mode.ONLINE if online else Mode.OFFLINE, os.environ),
-        checkpoints=index_rows(rows),
+        checkpoints=index_rows(checkpoint_rows(rows)),
         cache_dir=default_cache_dir(os.environ),
         base_dir=base_dir,
     )

@@ -135,10 +135,10 @@ class View:
 
     @cached_property
     def by_path(self) -> Mapping[str, tuple[Option, ...]]:
-        """Options by destination path; those known to hold come first."""
-        table: dict[str, list[tuple[int, Option]]] = {}
+        """Options by destination path; those known to hold come first, among them those that are not going away."""
+        table: dict[str, list[tuple[tuple[bool, bool], Option]]] = {}
         for option, held in self.options:
-            table.setdefault(option.path, []).append((0 if held else 1, option))
+            table.setdefault(option.path, []).append(((not held, bool(option.deprecated)), option))
         return {path: tuple(o for _, o in sorted(rows, key=lambda r: r[0])) for path, rows in table.items()}
 
     @cached_property
@@ -257,7 +257,7 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         names=tuple(row.get("names") or ()),
         no_names=tuple(row.get("no_names") or ()),
         kind=row.get("kind", "value"),
-        type=row.get("type"),
+        type=None if row.get("parser") else row.get("type"),  # a parser of the engine's own takes more than the type
         nullable=bool(row.get("nullable")),
         const=row.get("const", True),
         default=row["default"] if "default" in row else UNKNOWN,
@@ -271,6 +271,7 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         members=row.get("members") or "",
         ranges=ranges,
         evidence=EvidenceKind(row["e"]),
+        parser=row.get("parser") or "",
     )
 
 

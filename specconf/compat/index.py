@@ -47,10 +47,10 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
 def compile_checkpoints(tree: SourceTree) -> list[dict[str, Any]]:
     """The rows of `checkpoints/`, curated and machine-written, as plain data."""
     rows: list[dict[str, Any]] = []
+    for _, data in tree.yaml_dir("checkpoints"):  # people's rows first: they hide a machine's row of the same id
+        rows += _list(data, "checkpoints")
     for path in sorted((tree.root / "checkpoints").glob("*.jsonl")):
         rows += tree.rows("checkpoints", path.name)
-    for _, data in tree.yaml_dir("checkpoints"):
-        rows += _list(data, "checkpoints")
     return rows
 
 
@@ -153,4 +153,5 @@ def _write_json(path: Path, data: Any) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         json.dump(data, stream, separators=(",", ":"), sort_keys=True)
+    Path(name).chmod(0o644)
     Path(name).replace(path)

@@ -53,6 +53,7 @@ class Option:
     members: str
     ranges: Ranges
     evidence: EvidenceKind
+    parser: str = ""
 
     @property
     def key(self) -> str:

@@ -45,6 +45,7 @@ class LowerContext:
     """What lowering reads (spec, release, models) and what it writes (settings, findings).
 
     Every set field must end up in `accounted`: written, proven equal to the engine's default, refused, or descriptive.
+    `restated` holds what other fields of the spec say in the same words of the engine: what lifting gives back instead.
     """
 
     spec: Spec
@@ -58,6 +59,7 @@ class LowerContext:
     accounted: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)
+    restated: dict[str, JsonValue] = field(default_factory=dict)
 
     def get(self, name: str) -> JsonValue:
         """A set field's value, or None."""
@@ -139,13 +141,15 @@ class LowerContext:
 class Lowered:
     """A spec as settings of one engine at one release.
 
-    `refused` are the set fields that could not be expressed, `written` those that the settings carry.
+    `refused` are the set fields that could not be expressed, `written` those that the settings carry, `restated` fields
+    that say the same as some of the spec's own and that lifting gives back instead.
     """
 
     settings: Settings
     findings: tuple[Finding, ...]
     refused: frozenset[str]
     written: frozenset[str]
+    restated: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

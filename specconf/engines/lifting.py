@@ -27,7 +27,9 @@ def project(spec: Spec, lowered: Lowered) -> Spec:
     """The part of a spec that a lowering of it carries: what `lift` can give back."""
     from specconf.spec.model import Spec as SpecModel
 
-    kept = {name: value for name, value in spec.set_fields().items() if name in lowered.written}
+    kept = {name: value for name, value in spec.set_fields().items() if name in lowered.written} | dict(lowered.restated)
+    if "speculation.method" not in kept:
+        kept = _without_speculation(kept)
     name = lowered.settings.engine
     section = {k: v for k, v in spec.engine_settings().get(name, {}).items() if k != "release"}
     return SpecModel.from_fields(kept, engines={name: section} if section else {})
@@ -48,6 +50,8 @@ def lift(settings: Settings, engine: Engine, view: View, models: Models) -> Spec
     if engine.model_path not in settings:
         raise InputError(f"the launch names no target model ({engine.model_path}).", hint="Give it with --target.")
     fields = {**_mapped(settings, engine, view), **engine.lift_speculation(settings, view, models)}
+    if "speculation.method" not in fields:
+        fields = _without_speculation(fields)
     for _ in range(_ROUNDS):
         spec = _buildable(fields)
         lowered = lower(spec, engine, view, models)
@@ -76,21 +80,26 @@ def _buildable(fields: Fields) -> Spec:
     """A spec of the fields; fields that the spec's own model refuses are taken out of the guess."""
     from pydantic import ValidationError
 
+    from specconf.spec.contradictions import offending_fields
     from specconf.spec.model import Spec as SpecModel
 
     while True:
         try:
-            return SpecModel.from_fields(fields)
+            return SpecModel.from_fields(_with_method(fields))
         except ValidationError as error:
-            offenders = {".".join(str(part) for part in e["loc"]) for e in error.errors()}
-            bad = {
-                n for n in fields if any(o == n or o.startswith(f"{n}.") or n.startswith(f"{o}.") for o in offenders)
-            }
-            bad = {n for n in bad if n != "target.model"} or {n for n in fields if n.startswith(SPECULATION)}
+            bad = offending_fields(error) & (set(fields) - {"target.model"})
+            bad = bad or {n for n in fields if n.startswith(SPECULATION)}
             if not bad:
                 raise
             for name in bad:
                 del fields[name]
+
+
+def _with_method(fields: Fields) -> Fields:
+    """The fields with a method, which every spec has: none where nothing of a method is known."""
+    if "speculation.method" in fields:
+        return fields
+    return {**{n: v for n, v in fields.items() if not n.startswith(SPECULATION)}, "speculation.method": "none"}
 
 
 def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[str]:
@@ -101,17 +110,22 @@ def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[s
         written = lowered.settings.items_by_path[path].final
         if path in settings and not _same(settings[path], written.value) and written.field in fields:
             wrong.add(written.field)
+    from specconf.spec.fields import SPEC_DEFAULTS
+
     silent = {n for n in fields if n not in lowered.written and n not in lowered.refused}
-    return wrong | {n for n in silent if n not in _SPEC_DEFAULTS}
+    wrong |= {n for n in silent if n not in SPEC_DEFAULTS}
+    return wrong - {"speculation.method"} if fields.get("speculation.method") == "none" else wrong
 
 
-_SPEC_DEFAULTS = {"speculation.verification", "speculation.tree.topk", "hardware.platform"}
+def _without_speculation(fields: Fields) -> Fields:
+    """The fields of the target alone."""
+    return {n: v for n, v in fields.items() if not n.startswith(SPECULATION)} | {"speculation.method": "none"}
 
 
 def _less(fields: Fields, wrong: set[str]) -> Fields:
     """The guess without wrong fields; without a method there is no speculation to speak of."""
     if "speculation.method" in wrong:
-        return {n: v for n, v in fields.items() if not n.startswith(SPECULATION)}
+        return _without_speculation(fields)
     return {n: v for n, v in fields.items() if n not in wrong}
 
 
@@ -128,7 +142,7 @@ def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Eng
         if path not in settings:
             _put(sections, path, None, engine, view)
     engines: dict[str, JsonValue] = {engine.name: dict(sections)} if sections else {}
-    return SpecModel.from_fields(fields, engines=engines)
+    return SpecModel.from_fields(_with_method(fields), engines=engines)
 
 
 def _put(sections: dict[str, dict[str, JsonValue]], path: str, value: Value, engine: Engine, view: View) -> None:

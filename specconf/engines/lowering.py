@@ -88,6 +88,7 @@ def lower(
         tuple(context.findings),
         frozenset(context.refused),
         frozenset(context.written - context.refused),
+        dict(context.restated),
     )
 
 

@@ -6,8 +6,10 @@ Shared by reading argv, reading option files and laying `engines.<e>.options` of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from specconf.compat.database import View
@@ -30,6 +32,8 @@ def from_text(option: Option, text: str) -> JsonValue:
     if option.nullable and text == "None":
         return None
     kind = option.type
+    if option.parser == "human_readable_int":
+        return _with_suffix(text)
     if kind == "int":
         return _number(text, int, "a whole number")
     if kind == "float":
@@ -46,6 +50,20 @@ def _number(text: str, kind: type[int] | type[float], expected: str) -> int | fl
         return kind(text)
     except ValueError:
         raise BadValue(expected) from None
+
+
+_SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)(k|M|G|T)|(\d+)(Ki|Mi|Gi|Ti)", re.ASCII)
+_FACTORS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def _with_suffix(text: str) -> int:
+    """A whole number, or a number with a decimal (k, M, ...) or binary (Ki, Mi, ...) suffix."""
+    match = _SUFFIXED.fullmatch(text.strip())
+    if match is None:
+        return int(_number(text, int, "a whole number, or one with a suffix such as 8k or 8Ki"))
+    if match[4]:
+        return int(match[3]) * _FACTORS[match[4]]
+    return int(Decimal(match[1]) * _FACTORS[match[2]])
 
 
 def _boolean(text: str) -> bool:

@@ -69,11 +69,17 @@ def judge_launch(
     return judge_settings(settings, engine, view, models, plain=plain)
 
 
-def judge_settings(
-    settings: Settings, engine: Engine, view: View, models: Models, *, plain: Mapping[str, JsonValue] | None = None
+def judge_settings(  # noqa: PLR0913 - the parts of one launch
+    settings: Settings,
+    engine: Engine,
+    view: View,
+    models: Models,
+    *,
+    plain: Mapping[str, JsonValue] | None = None,
+    features: frozenset[str] | None = None,
 ) -> Judgement:
     """Check settings as they are."""
-    result = _check(settings, engine, view, models, plain=plain or {}, features=None, exact=True)
+    result = _check(settings, engine, view, models, plain=plain or {}, features=features, exact=True)
     return Judgement(settings, result)
 
 

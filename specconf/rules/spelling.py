@@ -182,15 +182,19 @@ def _scopes_under(path: str, view: View) -> frozenset[str]:
 
 
 def _deprecated(setting: Setting, option: Option, engine: Engine, view: View) -> Finding:
-    instead = f"Use {option.replaced_by} instead." if option.replaced_by else "Look for its replacement."
-    shown = setting.final.spelling or option.key
+    """An option on its way out: the launch stops already, it does nothing, or it still works."""
+    shown, title = setting.final.spelling or option.key, f"{engine.title} {view.release}"
+    if option.deprecated == "the launch stops":
+        verdict = ("SC101", Severity.ERROR, Effect.REJECTS, f"{title} no longer takes {shown} and stops at start.")
+    elif option.deprecated.endswith("does nothing"):
+        verdict = ("SC106", Severity.WARNING, Effect.IGNORES, f"{title} accepts {shown} and does nothing with it.")
+    else:
+        message = f"{shown} still works in {title} and is marked as going away."
+        verdict = ("SC105", Severity.INFO, Effect.DEPRECATED, message)
     return _finding(
         view,
-        "SC105",
-        Severity.INFO,
-        Effect.DEPRECATED,
-        f"{shown} still works in {engine.title} {view.release} and is marked as going away.",
-        fix=instead,
+        *verdict,
+        fix=f"Use {option.replaced_by} instead." if option.replaced_by else f"Leave {shown} out.",
         option=setting.path,
         where=setting.final.where,
         evidence=option.evidence,

@@ -1,0 +1,168 @@
+"""`specconf import`: a launch as it is → a spec that lowers to exactly the same settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from specconf.cli.common import (
+    MAX_INPUT_BYTES,
+    Asked,
+    Session,
+    db_option,
+    network_options,
+    read_input,
+    wants_online,
+    write_atomically,
+)
+from specconf.compat.database import View, engine_name
+from specconf.engines.base import Engine
+from specconf.engines.lifting import lift
+from specconf.engines.registry import get_engine
+from specconf.errors import InputError, SpecconfError, UsageError
+from specconf.findings import Severity
+from specconf.report.text import finding_lines
+from specconf.rules.judge import judge_settings
+from specconf.settings import Origin, Setting, Settings, Written
+from specconf.words import Launch
+
+if TYPE_CHECKING:
+    from specconf.readers.registry import ReadLaunch
+
+_OPTION_FILES = (".yaml", ".yml", ".json")
+
+
+class NothingFoundError(SpecconfError):
+    """The file holds no launch."""
+
+    exit_code = 3
+
+
+@click.command("import")
+@click.argument("path", metavar="PATH")
+@click.option("--engine", "-e", "engine_text", metavar="ENGINE", help="The engine, where the file does not show it.")
+@click.option("--release", "-r", "release", metavar="[E=]R", help="The release the launch is for.")
+@click.option("--target", metavar="MODEL", help="The target model, where the file does not name it.")
+@click.option("--launch", "number", type=click.IntRange(min=1), metavar="N", help="Which launch of several, from 1.")
+@click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the spec to a file.")
+@db_option
+@network_options(default_online=True)
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+def command(  # noqa: PLR0913 - the command's options
+    path: str,
+    engine_text: str | None,
+    release: str | None,
+    target: str | None,
+    number: int | None,
+    output: Path | None,
+    overlays: tuple[Path, ...],
+    online: bool,
+    offline: bool,
+    quiet: bool,
+) -> int:
+    """Turn the launch in PATH into a spec on standard output: a shell script, an argv document or an engine's option file.
+
+    What has no field in the spec is kept in the engine's own words under engines.ENGINE.options, so nothing is lost.
+    """
+    found = _the_launch(path, engine_name(engine_text) if engine_text else None, number)
+    engine = get_engine(found.launch.engine)
+    asked = Asked.parse([engine.name], [release] if release else [], None)
+    base = Path() if path == "-" else Path(path).parent
+    session = Session(overlays, wants_online(online, offline, default=True), base)
+    view, stated = _view(session, engine, asked, found)
+    launch = _with_files(found.launch, base)
+    settings = _with_target(engine.resolve(launch, view), engine, target, path)
+    models = session.models_named(_model(settings, engine.model_path), _model(settings, engine.draft_path))
+    judgement = judge_settings(settings, engine, view, models)
+    for finding in judgement.findings:
+        if not quiet or finding.severity is Severity.ERROR:
+            click.echo("\n".join(finding_lines(finding)), err=True)
+    unread = [p for p in settings.problems if p.kind not in {"overwritten"}]
+    if unread:
+        raise InputError(
+            f"{len(unread)} words of the launch cannot be read for {engine.title} {view.release}.",
+            where=unread[0].where,
+            hint="Name the release the launch is for with --release, or mend the launch.",
+        )
+    spec = lift(settings, engine, view, models)
+    if stated:
+        sections = spec.engine_settings()
+        sections.setdefault(engine.name, {})["release"] = view.release
+        spec = type(spec).from_fields(spec.set_fields(), engines=sections)
+    from specconf.spec import dump_spec
+
+    text = dump_spec(spec)
+    if output is not None:
+        write_atomically(output, text)
+    else:
+        click.echo(text, nl=False)
+    return 0
+
+
+def _the_launch(path: str, engine: str | None, number: int | None) -> ReadLaunch:
+    from specconf.readers.registry import read_launches
+
+    try:
+        text = read_input(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start + 1}).") from None
+    launches = read_launches(path, text, engine=engine)
+    if engine is not None:
+        launches = [found for found in launches if found.launch.engine == engine]
+    if not launches:
+        raise NothingFoundError(f"{path}: no launch of an engine was found.")
+    if number is None and len(launches) > 1:
+        listed = "\n  ".join(f"{i}: {_shown(found)}" for i, found in enumerate(launches, 1))
+        raise UsageError(f"{path} holds {len(launches)} launches.", hint=f"Choose one with --launch:\n  {listed}")
+    if number is not None and number > len(launches):
+        raise UsageError(f"{path} holds {len(launches)} launches, so there is no launch {number}.")
+    return launches[(number or 1) - 1]
+
+
+def _shown(found: ReadLaunch) -> str:
+    line = f"line {found.launch.span.line}, " if found.launch.span else ""
+    return f"{line}{found.launch.engine} {' '.join(word.text for word in found.launch.argv[:4])}"
+
+
+def _view(session: Session, engine: Engine, asked: Asked, found: ReadLaunch) -> tuple[View, bool]:
+    database = session.database(engine.name)
+    if engine.name in asked.releases:
+        view, stated = database.at(asked.releases[engine.name][0]), True
+    elif found.release:
+        view, stated = database.at(found.release), True
+    else:
+        view, stated = database.at(database.line.newest_final), False
+        click.echo(f"specconf: no release stated: read as {engine.title} {view.release}", err=True)
+    if view.point.notice:
+        click.echo(f"specconf: {view.point.notice}", err=True)
+    return view, stated
+
+
+def _with_files(launch: Launch, base: Path) -> Launch:
+    """Option files that the launch names and that lie beside it; files that the script itself writes come first."""
+    known = dict(launch.files)
+    for word in launch.argv:
+        name = (word.value or "").rpartition("=")[2]
+        place = base / name
+        if name.endswith(_OPTION_FILES) and name not in known and place.is_file():
+            if place.stat().st_size > MAX_INPUT_BYTES:
+                raise InputError(f"{place}: too large for an option file.")
+            known[name] = place.read_text(encoding="utf-8")
+    return replace(launch, files=tuple(known.items()))
+
+
+def _with_target(settings: Settings, engine: Engine, target: str | None, path: str) -> Settings:
+    if target is None:
+        return settings
+    if engine.model_path in settings and settings[engine.model_path] != target:
+        raise UsageError(f"{path} names the target {settings[engine.model_path]}, so --target {target} contradicts it.")
+    written = Setting(engine.model_path, (Written(target, Origin.ARGV, "--target"),))
+    return replace(settings, items_by_path={engine.model_path: written, **settings.items_by_path})
+
+
+def _model(settings: Settings, path: str) -> str | None:
+    value = settings.get(path)
+    return value if isinstance(value, str) else None

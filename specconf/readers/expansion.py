@@ -1,0 +1,287 @@
+"""From a shell word to argv words: the variables known at a place, splitting and brace expansion.
+
+What cannot be known stays a word without a value, with its text as written. Nothing is executed, no file name pattern
+is matched and no environment is read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, heredoc_pieces, word_pieces
+from specconf.words import Span, Word
+
+Value: TypeAlias = "Word | tuple[Word, ...]"
+
+_SPACES = re.compile(r"[ \t\n]+")
+_RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A part of a word being built: known text, or an unknown part; only `plain` text takes part in brace expansion."""
+
+    text: str
+    known: bool = True
+    plain: bool = False
+    many: bool = False
+
+
+@dataclass
+class Scope:
+    """The variables in force at a place of a script. A name that is absent comes from outside and is unknown."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    exported: dict[str, Word] = field(default_factory=dict)
+    export_all: bool = False
+    splits: bool = True  # false once IFS was assigned: unquoted variables are then not known to split
+
+    def copy(self) -> Scope:
+        """A scope that can change without this one."""
+        return Scope(dict(self.values), dict(self.exported), self.export_all, self.splits)
+
+    def forget(self, name: str) -> None:
+        """The variable has a value that cannot be known from here on."""
+        self.values[name] = unknown(name)
+        if name in self.exported:
+            self.exported[name] = unknown(name, span=self.exported[name].span)
+
+    def forget_all(self) -> None:
+        """Every variable may have changed, for example by a sourced file."""
+        for name in list(self.values):
+            self.forget(name)
+
+
+def unknown(name: str, *, span: Span | None = None) -> Word:
+    """The value of a variable that cannot be known."""
+    return Word(value=None, span=span, raw=f"${name}", may_be_many=True)
+
+
+def merged(scopes: list[Scope]) -> Scope:
+    """What is known after branches of which one was taken."""
+    first = scopes[0]
+    result = Scope(export_all=first.export_all, splits=all(scope.splits for scope in scopes))
+    for name in sorted({name for scope in scopes for name in scope.values}):
+        held = [scope.values.get(name) for scope in scopes]
+        result.values[name] = _merged_value(name, held)
+    for name in sorted({name for scope in scopes for name in scope.exported}):
+        words = [scope.exported.get(name) for scope in scopes]
+        known = next(word for word in words if word is not None)
+        same = all(word is not None and word.value == known.value for word in words)
+        result.exported[name] = known if same else unknown(name, span=known.span)
+    return result
+
+
+def _texts(value: Value) -> list[tuple[str | None, str]]:
+    """What a value holds, whatever the place where it was written."""
+    return [(word.value, word.raw) for word in (value if isinstance(value, tuple) else (value,))]
+
+
+def _merged_value(name: str, held: list[Value | None]) -> Value:
+    first = held[0]
+    if first is not None and all(value is not None and _texts(value) == _texts(first) for value in held):
+        return first
+    arrays = [value for value in held if isinstance(value, tuple)]
+    if len(arrays) < len(held):
+        return unknown(name)
+    shared = []
+    for words in zip(*arrays, strict=False):
+        if any(_texts(word) != _texts(words[0]) for word in words):
+            break
+        shared.append(words[0])
+    return (*shared, Word(value=None, raw=f"${{{name}[@]}}", may_be_many=True))
+
+
+def expand(raw: str, span: Span | None, scope: Scope) -> list[Word]:
+    """The argv words that a shell word becomes."""
+    builder = _Fields(scope)
+    for piece in word_pieces(raw):
+        builder.add(piece)
+    fields = [alternative for cells in builder.finished() for alternative in _braces(cells)]
+    alone = len(fields) == 1
+    return [_word(cells, raw if alone else None, span) for cells in fields]
+
+
+def assigned(raw: str, span: Span | None, scope: Scope) -> Word:
+    """The value of `NAME=raw`: neither split nor brace-expanded; the word's text as written is the value's."""
+    cells: list[_Cell] = []
+    for piece in word_pieces(raw):
+        cells.append(_quoted_cell(piece, scope))
+    word = _word(cells, raw, span)
+    return word if word.value is not None else Word(value=None, span=span, raw=raw, may_be_many=True)
+
+
+def heredoc_text(body: str, scope: Scope) -> str | None:
+    """The text of an unquoted heredoc, or None when it holds an unknown part."""
+    cells = [_quoted_cell(piece, scope) for piece in heredoc_pieces(body)]
+    return "".join(cell.text for cell in cells) if all(cell.known for cell in cells) else None
+
+
+def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
+    """A piece where the shell does not split: the words of an array are joined with spaces."""
+    if isinstance(piece, Literal):
+        return _Cell(piece.text, plain=not piece.quoted)
+    if isinstance(piece, Opaque):
+        return _Cell(piece.raw, known=False)
+    words = _looked_up(piece, scope)
+    texts = [word.value for word in words] if words is not None else [None]
+    known = [text for text in texts if text is not None]
+    return _Cell(" ".join(known)) if len(known) == len(texts) else _Cell(piece.raw, known=False)
+
+
+def _looked_up(parameter: Parameter, scope: Scope) -> list[Word] | None:
+    """The words a parameter holds, None when it is unknown. A scalar is one word."""
+    value = scope.values.get(parameter.name)
+    if isinstance(value, tuple) and not parameter.index:
+        value = value[0] if value and not value[0].may_be_many else None
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return list(value)
+    if value.value is None:
+        return None
+    if not value.value and parameter.default is not None:
+        return [assigned(parameter.default, None, scope)] if ":-" in parameter.raw else [value]
+    return [value]
+
+
+class _Fields:
+    """Words being built from pieces, by the shell's rules of splitting."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.fields: list[list[_Cell | Word]] = []
+        self.current: list[_Cell | Word] = []
+
+    def add(self, piece: Piece) -> None:
+        if isinstance(piece, Literal):
+            self.current.append(_Cell(piece.text, plain=not piece.quoted))
+        elif isinstance(piece, Opaque):
+            self.current.append(_Cell(piece.raw, known=False, many=piece.many))
+        else:
+            self._parameter(piece)
+
+    def finished(self) -> list[list[_Cell | Word]]:
+        self._end()
+        return self.fields
+
+    def _end(self) -> None:
+        if self.current:
+            self.fields.append(self.current)
+            self.current = []
+
+    def _parameter(self, piece: Parameter) -> None:
+        words = _looked_up(piece, self.scope)
+        if words is None:
+            many = not piece.quoted or piece.index == "@"
+            self.current.append(_Cell(piece.raw, known=False, many=many))
+        elif not piece.quoted:
+            self._split(piece, words)
+        elif piece.index == "@":
+            self._elements(words)
+        else:
+            self.current.append(_quoted_cell(piece, self.scope))
+
+    def _elements(self, words: list[Word]) -> None:
+        """`"${ARRAY[@]}"`: each element is a word, the outer ones joined with what stands beside them."""
+        if not words:
+            # "${EMPTY[@]}" makes no word: the empty literal that its quotes left must not make one either
+            self.current = [cell for cell in self.current if isinstance(cell, Word) or cell.text or not cell.known]
+        elif all(isinstance(cell, _Cell) and not cell.text and cell.known for cell in self.current):
+            self.current = []
+        for number, word in enumerate(words):
+            if number:
+                self._end()
+            self.current.append(word)
+
+    def _split(self, piece: Parameter, words: list[Word]) -> None:
+        if not self.scope.splits or any(word.value is None for word in words):
+            if len(words) > 1 or piece.index:
+                self._elements(words)
+            else:
+                self.current.append(_Cell(piece.raw, known=False, many=True))
+            return
+        for number, word in enumerate(words):
+            text = word.value or ""
+            if number or _SPACES.match(text):
+                self._end()
+            parts = [part for part in _SPACES.split(text) if part]
+            if len(parts) == 1 and parts[0] == text and piece.index:
+                self.current.append(word)
+                continue
+            for place, part in enumerate(parts):
+                if place:
+                    self._end()
+                self.current.append(_Cell(part))
+            if parts and _SPACES.search(text[-1:]):
+                self._end()
+
+
+def _braces(cells: list[_Cell | Word]) -> list[list[_Cell | Word]]:
+    """The alternatives of `{a,b}` in a word; a word without any is its own only alternative."""
+    units: list[_Cell | Word] = []
+    for cell in cells:
+        if isinstance(cell, _Cell) and cell.plain:
+            units.extend(_Cell(char, plain=True) for char in cell.text)
+        else:
+            units.append(cell)
+    return _alternatives(units)
+
+
+def _alternatives(units: list[_Cell | Word]) -> list[list[_Cell | Word]]:
+    for start, unit in enumerate(units):
+        if not _is(unit, "{"):
+            continue
+        found = _brace_parts(units, start)
+        if found is None:
+            continue
+        parts, end = found
+        if len(parts) == 1:
+            inside = "".join(_text(part) for part in parts[0])
+            if not (_RANGE.match(inside) and all(isinstance(part, _Cell) and part.plain for part in parts[0])):
+                continue
+            range_cell = _Cell("{" + inside + "}", known=False, many=True)
+            return _alternatives([*units[:start], range_cell, *units[end + 1 :]])
+        tails = _alternatives(units[end + 1 :])
+        heads = [inner for part in parts for inner in _alternatives(part)]
+        return [[*units[:start], *head, *tail] for head in heads for tail in tails]
+    return [units]
+
+
+def _brace_parts(units: list[_Cell | Word], start: int) -> tuple[list[list[_Cell | Word]], int] | None:
+    """The comma-separated parts of the brace opened at `start` and the place of its end; None when it is not closed."""
+    depth = 0
+    parts: list[list[_Cell | Word]] = [[]]
+    for at in range(start + 1, len(units)):
+        unit = units[at]
+        if _is(unit, "}") and depth == 0:
+            return parts, at
+        depth += _is(unit, "{") - _is(unit, "}")
+        if _is(unit, ",") and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(unit)
+    return None
+
+
+def _is(unit: _Cell | Word, char: str) -> bool:
+    return isinstance(unit, _Cell) and unit.plain and unit.text == char
+
+
+def _text(unit: _Cell | Word) -> str:
+    return unit.text
+
+
+def _word(cells: list[_Cell | Word] | list[_Cell], raw: str | None, span: Span | None) -> Word:
+    """One finished word. An array's element that is the whole word keeps the place where it was written."""
+    if len(cells) == 1 and isinstance(cells[0], Word):
+        return cells[0] if cells[0].span else Word(cells[0].value, span, cells[0].raw, cells[0].may_be_many)
+    text = "".join(_text(cell) for cell in cells)
+    first = cells[0] if cells else None
+    home = isinstance(first, _Cell) and first.plain and first.text.startswith("~")
+    known = all(cell.known if isinstance(cell, _Cell) else cell.value is not None for cell in cells)
+    many = any(cell.many if isinstance(cell, _Cell) else cell.may_be_many for cell in cells)
+    value = text if known and not home else None
+    return Word(value=value, span=span, raw=text if raw is None else raw, may_be_many=many and not known)

@@ -1,0 +1,195 @@
+"""Which commands of a script start an engine: one table of program shapes, and the environment that matters to them.
+
+A launch keeps its words as written. What an option means, in which release, is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from specconf.errors import InputError
+from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.wrappers import program_name
+from specconf.words import Launch, Span, Word
+
+_PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)*)?\Z")
+_PYTHON_VALUED = frozenset({"-X", "-W", "--check-hash-based-pycs"})
+
+# Variables that say something about a launch; all others are left out.
+ENV_PREFIXES = ("VLLM_", "SGLANG_", "SGL_", "TLLM_", "TRTLLM_", "HF_")
+ENV_NAMES = frozenset({"CUDA_VISIBLE_DEVICES"})
+_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY", re.IGNORECASE)
+HIDDEN = "<hidden>"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One way to start an engine.
+
+    `module`: started as `python -m MODULE`; else `name` is the program. One of `subcommands` must come next; with
+    `bare` it may be left out, unless `other` names what stands there.
+    """
+
+    engine: str
+    name: str = ""
+    module: str = ""
+    subcommands: frozenset[str] = frozenset()
+    bare: bool = False
+    other: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        start = self.name or f"python -m {self.module}"
+        shown = f"[{'|'.join(sorted(self.subcommands))}]" if self.bare else "|".join(sorted(self.subcommands))
+        return f"{start} {shown}".strip() if self.subcommands else start
+
+
+_SERVE = frozenset({"serve"})
+
+PROGRAMS: tuple[Program, ...] = (
+    Program("vllm", name="vllm", subcommands=_SERVE),
+    Program("vllm", module="vllm.entrypoints.openai.api_server"),
+    Program("vllm", module="vllm.entrypoints.cli.main", subcommands=_SERVE),
+    Program("sglang", name="sglang", subcommands=_SERVE),
+    Program("sglang", module="sglang.launch_server"),
+    Program("sglang", module="sglang.cli.main", subcommands=_SERVE),
+    Program(
+        "tensorrt-llm",
+        name="trtllm-serve",
+        subcommands=_SERVE,
+        bare=True,
+        other=frozenset({"disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "--help", "--version"}),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A program found at the start of a command: which, and how many words say so."""
+
+    program: Program
+    length: int
+
+
+def match_program(words: tuple[Word, ...]) -> Match | None:
+    """The engine program that a command starts, if it does."""
+    name, module, length = program_name(words[0]) if words else "", "", 1
+    if _PYTHON.match(name):
+        module, length = _python_module(words)
+        name = ""
+    following = words[length].value if len(words) > length else None
+    for program in PROGRAMS:
+        if program.module != module or (program.name != name and not module):
+            continue
+        if not program.subcommands:
+            return Match(program, length)
+        if following in program.subcommands:
+            return Match(program, length + 1)
+        if program.bare and len(words) > length and following not in program.other:
+            return Match(program, length)
+    return None
+
+
+def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
+    """The module of `python … -m MODULE` and the number of words up to it."""
+    at = 1
+    while at < len(words):
+        text = words[at].value or ""
+        if text == "-m" and at + 1 < len(words):
+            return words[at + 1].value or "?", at + 2
+        if not text.startswith("-") or text == "-c":
+            break
+        at += 2 if text in _PYTHON_VALUED else 1
+    return "?", at
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLaunch:
+    """A launch in a script. `orphans` are the words of a command right after it that starts with an option.
+
+    Such a command is what a comment or a missing backslash cuts off: the shell runs it as a program of its own.
+    """
+
+    launch: Launch
+    orphans: tuple[Word, ...] = ()
+
+
+def find_launches(text: str, path: str) -> list[FoundLaunch]:
+    """The launches in a shell script. Fails when a launch stands where the script cannot be parsed."""
+    script = read_shell(text, path)
+    found = []
+    for at, command in enumerate(script.commands):
+        match = match_program(command.words)
+        if match is None:
+            continue
+        if not command.intact:
+            raise InputError(
+                f"this {match.program.engine} launch cannot be read: the shell syntax is broken inside it",
+                where=command.span,
+                hint="check its quotes, brackets and line continuations with `bash -n`",
+            )
+        launch = _launch(command, match.program.engine, script.files)
+        found.append(FoundLaunch(launch, _orphans(script.commands[at + 1 : at + 2])))
+    _refuse_hidden(script, found=bool(found))
+    return found
+
+
+def _orphans(following: tuple[ShellCommand, ...]) -> tuple[Word, ...]:
+    return following[0].words if following and following[0].words[0].text.startswith("-") else ()
+
+
+def _refuse_hidden(script: Script, *, found: bool) -> None:
+    """Syntax that cannot be read is an error where it may hide a launch: it names one, or nothing else was found."""
+    for problem in script.problems:
+        if not found or _mentions_program(problem.text):
+            raise InputError(
+                "the shell syntax cannot be parsed here",
+                where=_first_line(problem.span),
+                hint="check quotes, brackets and heredocs with `bash -n`",
+            )
+
+
+def _mention(program: Program) -> str:
+    if program.name and not program.bare:
+        return rf"\b{re.escape(program.name)}\s+({'|'.join(program.subcommands)})\b"
+    return re.escape(program.name or program.module)
+
+
+_MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
+
+
+def _mentions_program(text: str) -> bool:
+    return _MENTION.search(text) is not None
+
+
+def _first_line(span: Span) -> Span:
+    return Span(span.path, span.line, span.column)
+
+
+def _launch(command: ShellCommand, engine: str, files: tuple[ShellFile, ...]) -> Launch:
+    named = _named_values(command.words)
+    return Launch(
+        engine=engine,
+        argv=command.words,
+        env=kept_environment(command.env),
+        files=tuple((file.name, file.text) for file in files if file.text is not None and file.name in named),
+        span=command.span,
+    )
+
+
+def _named_values(words: tuple[Word, ...]) -> frozenset[str]:
+    """The words that may name a file: values of their own and those behind `=`."""
+    values = {word.value for word in words if word.value is not None}
+    return frozenset(values | {value.partition("=")[2] for value in values if "=" in value})
+
+
+def kept_environment(env: tuple[tuple[str, Word], ...]) -> tuple[tuple[str, Word], ...]:
+    """The variables that say something about a launch, by name; the value of a secret is never kept."""
+    kept = [(name, _guarded(name, word)) for name, word in env if name.startswith(ENV_PREFIXES) or name in ENV_NAMES]
+    return tuple(sorted(kept, key=lambda item: item[0]))
+
+
+def _guarded(name: str, word: Word) -> Word:
+    if _SECRET.search(name):
+        return Word(value=None, span=word.span, raw=HIDDEN)
+    return word

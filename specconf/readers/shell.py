@@ -1,0 +1,373 @@
+"""The one shell reader: the text of a script → its simple commands, as words with their places.
+
+It follows the assignments of straight-line code, looks behind wrappers and collects files written by heredocs. What
+depends on a branch, a loop, an argument or another program is unresolved. Nothing is executed and no engine is known
+here; how words are quoted and expanded is in `quoting` and `expansion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specconf.readers.expansion import Scope, assigned, expand, merged, unknown
+from specconf.readers.source import SourceText
+from specconf.readers.syntax import descendants, heredoc_body, word_ranges, words_behind_redirects, written_file
+from specconf.readers.wrappers import program_name, stripped
+from specconf.words import Span, Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it."""
+
+    words: tuple[Word, ...]
+    env: tuple[tuple[str, Word], ...]
+    span: Span
+    intact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ShellFile:
+    """A file the script writes from a heredoc; `text` is None when it holds an unresolved part."""
+
+    name: str
+    text: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """A part of the script that the parser could not read."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What was read from a script, in the order in which it is written."""
+
+    commands: tuple[ShellCommand, ...]
+    files: tuple[ShellFile, ...]
+    problems: tuple[SyntaxProblem, ...]
+
+
+def read_shell(text: str, path: str) -> Script:
+    """Read a script. Never fails: what could not be parsed is listed in `problems`."""
+    import tree_sitter_bash  # noqa: PLC0415 (slow to import and needed only where there is shell)
+    from tree_sitter import Language, Parser  # noqa: PLC0415
+
+    source = SourceText(text, path)
+    tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
+    walker = _Walker(source)
+    walker.script(tree.root_node)
+    return Script(
+        commands=tuple(sorted(walker.commands, key=lambda command: command.span)),
+        files=tuple(walker.files.values()),
+        problems=tuple(walker.problems),
+    )
+
+
+# Commands that give values to the variables they name, and sourced files that leave a script's own variables alone.
+_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
+_HARMLESS_SOURCES = frozenset({"activate", ".bashrc", ".profile"})
+
+
+class _Walker:
+    """Walks statements in order, keeping the scope in force."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.scope = Scope()
+        self.commands: list[ShellCommand] = []
+        self.files: dict[str, ShellFile] = {}
+        self.problems: list[SyntaxProblem] = []
+        self.functions: dict[str, Node] = {}
+        self.handlers: dict[str, Callable[[Node], None]] = {
+            "command": self._command,
+            "declaration_command": self._declaration,
+            "variable_assignment": self._assignment,
+            "unset_command": self._unset,
+            "redirected_statement": self._redirected,
+            "pipeline": self._pipeline,
+            "list": self._list,
+            "subshell": self._subshell,
+            "if_statement": self._if,
+            "case_statement": self._case,
+            "while_statement": self._loop,
+            "for_statement": self._loop,
+            "c_style_for_statement": self._loop,
+            "function_definition": self._function,
+        }
+
+    def script(self, root: Node) -> None:
+        self._collect_problems(root)
+        self._walk_children(root)
+        counts: dict[str, int] = {}
+        for node in descendants(root, "variable_assignment"):
+            name = self._assigned_name(node)
+            counts[name] = counts.get(name, 0) + 1
+        final = self.scope
+        for body in list(self.functions.values()):
+            # a body runs with the values at its calls; only names that are written once are sure to have theirs
+            self.scope = final.copy()
+            for name in [name for name, times in counts.items() if times > 1]:
+                self.scope.forget(name)
+            self._walk(body)
+
+    def _collect_problems(self, root: Node) -> None:
+        for node in descendants(root, "ERROR"):
+            self.problems.append(SyntaxProblem(self.source.text_of(node), self.source.span(node)))
+        if root.has_error and not self.problems:
+            self.problems.append(SyntaxProblem("", self._missing(root)))
+        self.problems.sort(key=lambda problem: problem.span)
+
+    def _missing(self, root: Node) -> Span:
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node.is_missing:
+                return self.source.span(node)
+            stack.extend(node.children)
+        return self.source.span(root)
+
+    def _walk(self, node: Node) -> None:
+        handler = self.handlers.get(node.type)
+        if handler is not None:
+            handler(node)
+        elif self.source.text_of(node).startswith(("((", "$((")):
+            for name in descendants(node, "variable_name"):
+                self.scope.forget(self.source.text_of(name))
+        elif node.type not in {"command_substitution", "process_substitution"}:
+            self._walk_children(node)
+
+    def _walk_children(self, node: Node) -> None:
+        for child in node.named_children:
+            self._walk(child)
+
+    # -- assignments
+
+    def _assigned_name(self, node: Node) -> str:
+        name = node.child_by_field_name("name")
+        text = self.source.text_of(name) if name is not None else ""
+        return text.partition("[")[0]
+
+    def _assignment(self, node: Node) -> None:
+        self._assign(node, exported=False)
+
+    def _assign(self, node: Node, *, exported: bool) -> None:
+        name = self._assigned_name(node)
+        value = node.child_by_field_name("value")
+        target = node.child_by_field_name("name")
+        appends = any(child.type == "+=" for child in node.children)
+        if name == "IFS":
+            self.scope.splits = False
+        if target is None or target.type == "subscript" or (value is not None and value.has_error):
+            self.scope.forget(name)
+        elif value is not None and value.type == "array":
+            self._assign_array(name, value, appends=appends)
+        else:
+            self._assign_scalar(name, node, value, appends=appends)
+        held = self.scope.values.get(name)
+        if isinstance(held, Word) and (exported or self.scope.export_all or name in self.scope.exported):
+            self.scope.exported[name] = held
+
+    def _assign_array(self, name: str, value: Node, *, appends: bool) -> None:
+        words = [word for start, end in word_ranges(value, self.source) for word in self._words(start, end)]
+        if appends:
+            before = self.scope.values.get(name)
+            if not isinstance(before, tuple):
+                before = (unknown(name),) if before is None or before.value is None else (before,)
+            words = [*before, *words]
+        self.scope.values[name] = tuple(words)
+
+    def _assign_scalar(self, name: str, node: Node, value: Node | None, *, appends: bool) -> None:
+        start = value.start_byte if value is not None else node.end_byte
+        raw = self.source.slice(start, node.end_byte)
+        word = assigned(raw, self.source.span(node), self.scope)
+        if appends:
+            before = self.scope.values.get(name)
+            if not isinstance(before, Word) or before.value is None or word.value is None:
+                self.scope.forget(name)
+                return
+            word = Word(value=before.value + word.value, span=word.span, raw=before.raw + word.raw)
+        self.scope.values[name] = word
+
+    def _declaration(self, node: Node) -> None:
+        keyword = self.source.text_of(node.children[0]) if node.children else ""
+        exported = keyword == "export"
+        for child in node.children[1:]:
+            text = self.source.text_of(child)
+            if child.type == "variable_assignment":
+                self._assign(child, exported=exported)
+            elif child.type == "word" and text.startswith("-"):
+                exported = exported or "x" in text
+            elif child.type == "variable_name" and exported:
+                held = self.scope.values.get(text)
+                self.scope.exported[text] = (
+                    held if isinstance(held, Word) else unknown(text, span=self.source.span(child))
+                )
+
+    def _unset(self, node: Node) -> None:
+        for name in descendants(node, "variable_name"):
+            text = self.source.text_of(name)
+            self.scope.values[text] = Word(value="", raw="")
+            self.scope.exported.pop(text, None)
+
+    # -- compound statements
+
+    def _branch(self, nodes: list[Node], start: Scope) -> Scope:
+        """The scope after `nodes`, walked from a copy of `start`."""
+        kept, self.scope = self.scope, start.copy()
+        for node in nodes:
+            self._walk(node)
+        result, self.scope = self.scope, kept
+        return result
+
+    def _list(self, node: Node) -> None:
+        """`a && b || c`: the first part runs always, the others perhaps."""
+        first, *others = node.named_children
+        self._walk(first)
+        for other in others:
+            self.scope = merged([self.scope, self._branch([other], self.scope)])
+
+    def _pipeline(self, node: Node) -> None:
+        for child in node.named_children:
+            self._branch([child], self.scope)
+
+    def _subshell(self, node: Node) -> None:
+        self._branch(node.named_children, self.scope)
+
+    def _if(self, node: Node) -> None:
+        conditions = node.children_by_field_name("condition")
+        for condition in conditions:
+            self._walk(condition)
+        bodies = [child for child in node.named_children if child not in conditions]
+        then = [child for child in bodies if child.type not in {"elif_clause", "else_clause"}]
+        scopes = [self._branch(then, self.scope)]
+        scopes += [self._branch([child], self.scope) for child in bodies if child.type == "elif_clause"]
+        otherwise = [child for child in bodies if child.type == "else_clause"]
+        scopes.append(self._branch(otherwise, self.scope))
+        self.scope = merged(scopes)
+
+    def _case(self, node: Node) -> None:
+        items = [child for child in node.named_children if child.type == "case_item"]
+        scopes = [self._branch([item], self.scope) for item in items]
+        complete = any(self.source.text_of(item).lstrip("(").startswith("*)") for item in items)
+        self.scope = merged(scopes if complete else [self.scope, *scopes])
+
+    def _loop(self, node: Node) -> None:
+        self._forget_assigned(node)
+        after = self._branch(node.named_children, self.scope)
+        self.scope = merged([self.scope, after])
+
+    def _forget_assigned(self, node: Node) -> None:
+        """Names that a body assigns, once it may have run an unknown number of times."""
+        for inner in descendants(node, "variable_assignment"):
+            self.scope.forget(self._assigned_name(inner))
+        for name in node.children_by_field_name("variable"):
+            self.scope.forget(self.source.text_of(name))
+
+    def _function(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.functions[self.source.text_of(name)] = body
+
+    # -- commands
+
+    def _words(self, start: int, end: int) -> list[Word]:
+        return expand(self.source.slice(start, end), self.source.span_of(start, end), self.scope)
+
+    def _command(self, node: Node, behind: tuple[tuple[int, int], ...] = ()) -> None:
+        """A command. `behind`: the ranges of its words that are written after a redirect."""
+        ranges = [*word_ranges(node, self.source), *behind]
+        prefix = self._prefix_assignments(node)
+        words = tuple(word for start, end in ranges for word in self._words(start, end))
+        if not words:
+            return
+        argv, set_by_wrappers = stripped(words)
+        own = {name: word for name, word, _ in prefix}
+        own |= dict(self._wrapper_assignment(word) for word in set_by_wrappers)
+        env = {**self.scope.exported, **own}
+        start = prefix[0][2] if prefix else ranges[0][0]
+        siblings = node.parent.children if node.parent is not None and behind else []
+        intact = not any(child.type == "ERROR" or child.is_missing for child in [*node.children, *siblings])
+        span = self.source.span_of(start, ranges[-1][1])
+        self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact))
+        self._effects(words)
+
+    def _prefix_assignments(self, node: Node) -> list[tuple[str, Word, int]]:
+        """`A=1 B=2 command`: name, value, place. Lines of assignments that the parser puts here stay in force."""
+        found: list[Node] = []
+        for child in node.children:
+            if child.type != "variable_assignment":
+                continue
+            found.append(child)
+            following = child.next_sibling
+            gap = self.source.slice(child.end_byte, following.start_byte) if following is not None else ""
+            if "\n" in gap.replace("\\\n", ""):
+                for earlier in found:
+                    self._assign(earlier, exported=False)
+                found = []
+        return [(self._assigned_name(child), self._prefix_value(child), child.start_byte) for child in found]
+
+    def _prefix_value(self, node: Node) -> Word:
+        value = node.child_by_field_name("value")
+        raw = self.source.slice(value.start_byte if value is not None else node.end_byte, node.end_byte)
+        return assigned(raw, self.source.span(node), self.scope)
+
+    def _wrapper_assignment(self, word: Word) -> tuple[str, Word]:
+        name, _, raw = word.raw.partition("=")
+        value = word.value.partition("=")[2] if word.value is not None else None
+        if word.value is not None:
+            name = word.value.partition("=")[0]
+        return name, Word(value=value, span=word.span, raw=raw, may_be_many=word.may_be_many)
+
+    def _effects(self, words: tuple[Word, ...]) -> None:
+        """What a command does to the variables of this shell, as far as its name tells."""
+        name, arguments = words[0].value or "", words[1:]
+        if name in self.functions:
+            self._forget_assigned(self.functions[name])
+        elif name in {"source", ".", "eval"}:
+            if not (arguments and program_name(arguments[0]) in _HARMLESS_SOURCES):
+                self.scope.forget_all()
+        elif name in _SETTERS:
+            for argument in arguments:
+                variable = argument.text.partition("=")[0]
+                if variable in self.scope.values:
+                    self.scope.forget(variable)
+        elif name == "set" and arguments:
+            texts = [argument.text for argument in arguments[:2]]
+            if texts[0] in {"-a", "+a"} or texts in (["-o", "allexport"], ["+o", "allexport"]):
+                self.scope.export_all = texts[0].startswith("-")
+
+    # -- redirects and files
+
+    def _redirected(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "command":
+            self._command(body, words_behind_redirects(node, self.source))
+        elif body is not None:
+            self._walk(body)
+        for heredoc in [child for child in node.children if child.type == "heredoc_redirect"]:
+            self._heredoc(node, body, heredoc)
+            for child in heredoc.named_children:
+                if child.type in {"pipeline", "command", "list"}:
+                    self._walk(child)
+
+    def _heredoc(self, node: Node, body: Node | None, heredoc: Node) -> None:
+        ranges = word_ranges(body, self.source) if body is not None else []
+        words = [word for start, end in ranges for word in self._words(start, end)]
+        target = written_file(words, [*node.children, *heredoc.children], self._words)
+        if target is None:
+            return
+        text = heredoc_body(heredoc, self.source, self.scope)
+        earlier = self.files.get(target.name)
+        if target.appends and earlier is not None:
+            text = earlier.text + text if earlier.text is not None and text is not None else None
+        self.files[target.name] = ShellFile(target.name, text, self.source.span(heredoc))

@@ -1,0 +1,54 @@
+"""Running a constraint's own examples: a probe meets it, its twin does not. Used by tests, `explain` and the data's linters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from specconf.compat.database import Database, View
+from specconf.engines.base import Engine, Models
+from specconf.models import Source, SourceKind, model_facts
+from specconf.models.view import ModelViews, model_view
+from specconf.rules.judge import Judgement, judge_settings
+from specconf.settings import Settings
+from specconf.words import Launch, Word, words
+
+
+def probe_launch(engine: str, probe: Mapping[str, Any]) -> Launch:
+    """The launch of a probe."""
+    env = tuple((str(k), Word(str(v), raw=str(v))) for k, v in (probe.get("env") or {}).items())
+    files = tuple((str(k), str(v)) for k, v in (probe.get("files") or {}).items())
+    return Launch(engine, words(*(str(w) for w in probe["argv"])), env, files)
+
+
+def probe_models(probe: Mapping[str, Any]) -> Models:
+    """The models of a probe: whole tiny configs; none given means that the launch has no such model."""
+    return Models(_model("target", probe.get("target")), _model("draft", probe.get("draft")))
+
+
+def _model(role: str, config: Mapping[str, Any] | None) -> ModelViews:
+    if config is None:
+        return model_view(role, None)
+    return model_view(role, model_facts(dict(config), source=Source(SourceKind.GIVEN, f"the probe's {role}")))
+
+
+def run_probe(database: Database, engine: Engine, probe: Mapping[str, Any]) -> tuple[Settings, Judgement]:
+    """What specconf says about a probe's launch at the probe's release."""
+    view: View = database.at(str(probe["release"]))
+    settings = engine.resolve(probe_launch(engine.name, probe), view)
+    given = dict(probe.get("facts") or {})
+    features = given.pop("features", None)
+    judgement = judge_settings(
+        settings,
+        engine,
+        view,
+        probe_models(probe),
+        plain=given,
+        features=None if features is None else frozenset(features),
+    )
+    return settings, judgement
+
+
+def meets(judgement: Judgement, constraint: str) -> bool:
+    """Whether the constraint is among what was found."""
+    return any(finding.constraint == constraint for finding in judgement.result.findings)

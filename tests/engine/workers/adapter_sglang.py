@@ -1,0 +1,105 @@
+"""SGLang: `prepare_server_args`, resolution and `check_server_args`, as on a machine with one kind of GPU."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import os
+from typing import Any
+
+import facade
+import standin
+from protocol import HarnessError
+
+# Packages with kernels, or for a GPU: answered by stand-ins where they are absent.
+ABSENT = (
+    "IPython triton sgl_kernel flashinfer sgl_deep_gemm deep_gemm deep_ep cuda tvm_ffi xgrammar outlines llguidance "
+    "torchao torchvision decord soundfile cutlass torch_memory_saver compressed_tensors flash_attn gguf sgl_flash_mla "
+    "flash_mla tilelang quack mooncake modelopt nvshmem"
+)
+# Torch must find out that there is no triton before a stand-in for it exists.
+BEFORE_STANDINS = ("torch._dynamo", "torch._inductor.runtime.triton_heuristics")
+
+
+class _Parsed:
+    """Where a command line stands: its namespace once argparse is done, its server arguments once they are built."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self.argv = argv
+        self.namespace = argparse.Namespace()
+
+
+class _ParsedOnly(Exception):
+    """Stops `prepare_server_args` between argparse and the resolution of arguments."""
+
+
+class Adapter:
+    """Asks the module `sglang.srt.server_args` of the release that is installed."""
+
+    package = "sglang"
+
+    def __init__(self) -> None:
+        for module in BEFORE_STANDINS:
+            importlib.import_module(module)
+        self.finder = standin.install(ABSENT.split())
+        facade.smooth_torch()
+        facade.install(os.environ.get("SPECCONF_ENGINE_GPU", "H100"))
+        self.module = importlib.import_module("sglang.srt.server_args")
+        self.version: str = importlib.import_module("sglang").__version__
+
+    def warm(self) -> None:
+        self.parser()
+
+    def standins(self) -> list[str]:
+        return sorted(self.finder.used)
+
+    def parser(self) -> argparse.ArgumentParser:
+        """The server's parser."""
+        parser = argparse.ArgumentParser(prog="sglang serve")
+        self.module.ServerArgs.add_cli_args(parser)
+        return parser
+
+    def _server_words(self, argv: list[str]) -> list[str]:
+        """The words that the server's parser gets: `sglang serve` takes a model without its option."""
+        if "-m" in argv[:6]:
+            return argv[argv.index("-m") + 2 :]
+        words = argv[2:]
+        return ["--model-path", *words] if words and not words[0].startswith("-") else words
+
+    def parse(self, argv: list[str]) -> _Parsed:
+        """Stops where argparse is done, with the option file merged as the release does it."""
+        parsed = _Parsed(self._server_words(argv))
+        original = self.module.ServerArgs.__dict__["from_cli_args"]
+
+        def stop(_: type, namespace: argparse.Namespace) -> None:
+            parsed.namespace = namespace
+            raise _ParsedOnly
+
+        self.module.ServerArgs.from_cli_args = classmethod(stop)
+        try:
+            self.module.prepare_server_args(parsed.argv)
+        except _ParsedOnly:
+            return parsed
+        finally:
+            self.module.ServerArgs.from_cli_args = original
+        raise HarnessError("prepare_server_args of this release does not call from_cli_args")
+
+    def changed(self, parsed: _Parsed) -> dict[str, Any]:
+        """The values that differ from the parser's defaults."""
+        parser = self.parser()
+        return {
+            name: value
+            for name, value in vars(parsed.namespace).items()
+            if not name.startswith("_") and value != parser.get_default(name)
+        }
+
+    def configure(self, parsed: _Parsed) -> dict[str, Any]:
+        """The arguments in force after resolution and the release's own checks."""
+        arguments = self.module.prepare_server_args(parsed.argv)
+        if hasattr(arguments, "resolve_once"):
+            arguments.resolve_once()
+        arguments.check_server_args()
+        if hasattr(arguments, "resolved_dict"):
+            return dict(arguments.resolved_dict())
+        return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(arguments)}

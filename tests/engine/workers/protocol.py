@@ -1,0 +1,24 @@
+"""What the worker and an engine's adapter agree on."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Protocol
+
+
+class HarnessError(Exception):
+    """The question could not be put to the engine; says nothing about the launch."""
+
+
+class Adapter(Protocol):
+    """What an engine's adapter offers. `parse` and `configure` raise what the engine raises."""
+
+    package: str
+    version: str
+
+    def warm(self) -> None: ...
+    def parser(self) -> argparse.ArgumentParser: ...
+    def parse(self, argv: list[str]) -> Any: ...
+    def changed(self, parsed: Any) -> dict[str, Any]: ...
+    def configure(self, parsed: Any) -> dict[str, Any]: ...
+    def standins(self) -> list[str]: ...

@@ -1,0 +1,156 @@
+"""Nothing the spec sets is dropped silently: every field × engine × release is written, proven, refused or descriptive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from specconf.compat.database import View, load_database
+from specconf.compat.rows import Action
+from specconf.compat.sources import ENGINE_NAMES
+from specconf.engines.base import Models
+from specconf.engines.lowering import lower
+from specconf.engines.registry import get_engine
+from specconf.facts import Unavailable
+from specconf.spec import ALL_FIELDS, Spec
+from specconf.words import JsonValue
+
+GOLDEN = Path(__file__).parent / "golden_fields.txt"
+MODELS = Models(Unavailable("target", "not looked up"), Unavailable("draft", "not looked up"))
+BASE: dict[str, JsonValue] = {
+    "target.model": "org/target",
+    "speculation.method": "eagle",
+    "speculation.draft.model": "org/draft",
+    "speculation.num_draft_tokens": 3,
+}
+# A value for every field, none of them an engine's default or the spec's own; further fields it needs beside it.
+VALUES: dict[str, tuple[JsonValue, dict[str, JsonValue]]] = {
+    "specconf": (1, {}),
+    "name": ("chat", {}),
+    "target.model": ("org/target", {}),
+    "target.revision": ("abc123", {}),
+    "target.dtype": ("bfloat16", {}),
+    "target.quantization": ("fp8", {}),
+    "target.max_model_len": (4096, {}),
+    "target.trust_remote_code": (True, {}),
+    "speculation.method": ("eagle", {}),
+    "speculation.num_draft_tokens": (3, {}),
+    "speculation.draft.model": ("org/draft", {}),
+    "speculation.draft.revision": ("abc123", {}),
+    "speculation.draft.quantization": ("fp8", {}),
+    "speculation.draft.tensor_parallel_size": (2, {"serving.tensor_parallel_size": 4}),
+    "speculation.draft.max_model_len": (2048, {}),
+    "speculation.tree.topk": (4, {"speculation.tree.num_verify_tokens": 8}),
+    "speculation.tree.num_steps": (2, {"speculation.tree.topk": 4, "speculation.tree.num_verify_tokens": 8}),
+    "speculation.tree.num_verify_tokens": (8, {"speculation.tree.topk": 4}),
+    "speculation.ngram.min": (2, {"speculation.method": "ngram", "speculation.draft.model": None}),
+    "speculation.ngram.max": (4, {"speculation.method": "ngram", "speculation.draft.model": None}),
+    "speculation.verification": ({"mode": "typical"}, {}),
+    "speculation.sampling.rejection": ("block", {}),
+    "speculation.sampling.draft": ("probabilistic", {}),
+    "speculation.schedule": ([{"up_to": 8, "k": 3}, {"k": 0}], {}),
+    "speculation.disable_above": (16, {}),
+    "speculation.adaptive": (True, {}),
+    "serving.host": ("0.0.0.0", {}),
+    "serving.port": (9000, {}),
+    "serving.served_model_name": ("chat", {}),
+    "serving.tensor_parallel_size": (4, {}),
+    "serving.pipeline_parallel_size": (2, {}),
+    "serving.data_parallel_size": (2, {}),
+    "serving.attention_data_parallel_size": (4, {"serving.tensor_parallel_size": 4}),
+    "serving.expert_parallel_size": (4, {"serving.tensor_parallel_size": 4}),
+    "serving.max_num_seqs": (64, {}),
+    "serving.max_num_batched_tokens": (4096, {}),
+    "serving.memory_fraction": (0.77, {}),
+    "serving.kv_cache_dtype": ("fp8", {}),
+    "serving.overlap_schedule": (True, {}),
+    "serving.cuda_graph_max_batch": (8, {}),
+    "serving.enforce_eager": (True, {}),
+    "serving.prefix_caching": (False, {}),
+    "serving.chunked_prefill": (False, {}),
+    "serving.attention_backend": ("FLASHINFER", {}),
+    "serving.seed": (7, {}),
+    "features": (["tools"], {}),
+    "hardware.gpu": ("H100", {}),
+    "hardware.count": (8, {}),
+    "hardware.nodes": (1, {}),
+    "hardware.platform": ("rocm", {}),
+    "workload.prompt_tokens": (100, {}),
+    "workload.output_tokens": (100, {}),
+    "workload.concurrency": ([1, 8], {}),
+    "workload.sampling": ("mixed", {}),
+    "objective.goal": ("latency", {}),
+    "objective.min_speedup": (1.2, {}),
+    "deployment.image": ("org/image:tag", {}),
+    "deployment.replicas": (2, {}),
+    "deployment.namespace": ("llm", {}),
+    "deployment.model_cache": ("cache", {}),
+    "deployment.secrets.hf_token": ("token-secret", {}),
+    "deployment.overlay": ({"metadata": {"labels": {"team": "llm"}}}, {}),
+}
+DESCRIBES = tuple(f for f in ALL_FIELDS if f.startswith(("hardware.", "workload.", "objective.", "deployment.")))
+
+
+def spec_with(field: str) -> Spec:
+    value, beside = VALUES[field]
+    fields = {**BASE, **beside, field: value}
+    return Spec.from_fields({name: v for name, v in fields.items() if v is not None})
+
+
+def fate(field: str, view: View) -> str:
+    """What becomes of a field here: the paths that carry it, or why nothing does."""
+    lowered = lower(spec_with(field), get_engine(view.engine), view, MODELS)
+    if field in lowered.refused:
+        worst = min((f for f in lowered.findings if f.option == field), key=lambda f: f.severity.rank)
+        return f"refused ({worst.severity})"
+    if field in lowered.written:
+        paths = [p for p, s in lowered.settings.items_by_path.items() if s.final.field == field]
+        return f"written as {', '.join(paths)}" if paths else "written with another field"
+    return "nothing to write"
+
+
+def test_every_field_has_a_value_here() -> None:
+    assert set(VALUES) == {*ALL_FIELDS, "specconf"} or set(VALUES) == set(ALL_FIELDS)
+
+
+def _eras(engine: str) -> list[str]:
+    """Lines `field: first release .. last: fate`, runs of equal fate joined, over every known release."""
+    database = load_database(engine)
+    lines = []
+    for field in ALL_FIELDS:
+        run_start, run_fate = 0, ""
+        fates = [fate(field, database.view(database.line.at(i))) for i in range(len(database.line.names))]
+        for i, here in enumerate([*fates, ""]):
+            if here != run_fate:
+                if run_fate:
+                    names = database.line.names
+                    lines.append(f"{engine} {field}: {names[run_start]} .. {names[i - 1]}: {run_fate}")
+                run_start, run_fate = i, here
+    return lines
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_the_fate_of_every_field_in_every_release(engine: str) -> None:
+    """Golden: a change of any fate shows as a reviewed diff. `python -m tests.engines.test_nothing_dropped` rewrites it."""
+    golden = [line for line in GOLDEN.read_text(encoding="utf-8").splitlines() if line.startswith(f"{engine} ")]
+    assert _eras(engine) == golden
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_a_field_with_nothing_written_is_descriptive_or_proven(engine: str) -> None:
+    """`nothing to write` needs a mapping row that says so, or the method's own code on a field it fully decides."""
+    database = load_database(engine)
+    for position in range(0, len(database.line.names), 4):
+        view = database.view(database.line.at(position))
+        for field in ALL_FIELDS:
+            if fate(field, view) != "nothing to write":
+                continue
+            actions = {row.action for row, _ in view.mapping[field]}
+            assert actions & {Action.DESCRIBE, Action.DEFAULT, Action.WRITE, Action.METHOD}, (engine, field)
+            if field in DESCRIBES:
+                assert actions == {Action.DESCRIBE}, (engine, field)
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text("\n".join(line for name in ENGINE_NAMES for line in _eras(name)) + "\n", encoding="utf-8")

@@ -1,0 +1,34 @@
+"""Everything that must be green: lint, format, types, import contracts, published schemas, tests. One command for people and CI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+
+def run(title: str, *command: str) -> bool:
+    """Run one step and say how it went."""
+    print(f"== {title}", flush=True)
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def main() -> int:
+    """Run all steps, the tests last, and fail if any of them did."""
+    workers = str(max(2, os.cpu_count() or 2))
+    steps = [
+        run("lint", str(BIN / "ruff"), "check", "."),
+        run("format", str(BIN / "ruff"), "format", "--check", "."),
+        run("types", str(BIN / "mypy")),
+        run("import contracts", str(BIN / "lint-imports")),
+        run("tests", sys.executable, "-m", "pytest", "-q", "-n", workers, *sys.argv[1:]),
+    ]
+    return 0 if all(steps) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
