@@ -1,4 +1,4 @@
-"""`specconf check`: the engine × release matrix of a spec, and what would pass where it is refused."""
+"""`specconf check`: the engine by release matrix of a spec, and what would pass where it is refused."""
 
 from __future__ import annotations
 

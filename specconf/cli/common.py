@@ -215,7 +215,7 @@ def _text(value: Any) -> str | None:
 def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> Resolver:
     from specconf.compat.store import load_json
     from specconf.models import Mode, Resolver, default_cache_dir, effective_mode, index_rows
-    from specconf.models.rows import checkpoint_rows
+    from specconf.models.rows import checkpoint_row
 
     rows = load_json("checkpoints")
     if overlays:
@@ -225,7 +225,7 @@ def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> 
         rows = [*(row for overlay in overlays for row in compile_checkpoints(SourceTree(overlay))), *rows]
     return Resolver(
         mode=effective_mode(Mode.ONLINE if online else Mode.OFFLINE, os.environ),
-        checkpoints=index_rows(checkpoint_rows(rows)),
+        checkpoints=index_rows([checkpoint_row(row) for row in rows]),
         cache_dir=default_cache_dir(os.environ),
         base_dir=base_dir,
     )

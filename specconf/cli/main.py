@@ -107,7 +107,7 @@ def main() -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception:  # the last resort: an internal error has its own exit code and keeps its traceback
+    except Exception:  # noqa: BLE001 - the last resort: an internal error has its own exit code and keeps its traceback
         import traceback
 
         traceback.print_exc()

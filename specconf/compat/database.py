@@ -260,7 +260,7 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         type=None if row.get("parser") else row.get("type"),  # a parser of the engine's own takes more than the type
         nullable=bool(row.get("nullable")),
         const=row.get("const", True),
-        default=row["default"] if "default" in row else UNKNOWN,
+        default=row.get("default", UNKNOWN),
         required=bool(row.get("required")),
         choices=tuple(choices) if choices is not None else None,
         bounds=row.get("bounds") or {},

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -189,7 +190,7 @@ def compile_ranges(line: ReleaseLine, ranges: Sequence[Mapping[str, Any]]) -> Ra
         holds.append((start, end))
         unknown += [(start_maybe, start), (end, end_maybe)]
     kept = sorted(run for run in holds if run[0] < run[1])
-    for (_, first_end), (second_start, _) in zip(kept, kept[1:], strict=False):
+    for (_, first_end), (second_start, _) in pairwise(kept):
         if first_end > second_start:
             raise DatabaseError(f"two ranges of one fact overlap: {list(ranges)}")
     return Ranges(tuple(kept), tuple(sorted(run for run in unknown if run[0] < run[1])))

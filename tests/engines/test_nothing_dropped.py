@@ -1,4 +1,4 @@
-"""Nothing the spec sets is dropped silently: every field × engine × release is written, proven, refused or descriptive."""
+"""Nothing the spec sets is dropped silently: every field by engine by release is written, proven, refused or descriptive."""
 
 from __future__ import annotations
 

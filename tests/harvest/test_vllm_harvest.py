@@ -224,6 +224,34 @@ def test_a_literal_beside_str_restricts_by_release(tmp_path: Path, rule: str, ch
     assert rows_of(tmp_path, files)["--field"].get("choices") == choices
 
 
+def test_paired_switches_have_the_inverse_prefix_too(tmp_path: Path) -> None:
+    action = """
+    class PairAction(BooleanOptionalAction):
+        _inverse_prefixes = {}
+    """
+    body = """
+    parser.add_argument('--enable-x', '-x', action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument('--disable-y', action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument('--enable-z', action='store_true')
+    """
+    files = {
+        "engine/arg_utils.py": engine_args(body),
+        "entrypoints/openai/cli_args.py": FRONT,
+        "utils/argparse_utils.py": action,
+    }
+    rows = rows_of(tmp_path, files)
+    assert rows["--enable-x"]["no_names"] == ["--no-enable-x", "--disable-x"]
+    assert rows["--disable-y"]["no_names"] == ["--no-disable-y", "--enable-y"]
+    assert "no_names" not in rows["--enable-z"]
+
+
+def test_choices_from_a_registry_filled_at_import_are_unknown(tmp_path: Path) -> None:
+    head = "class Registry:\n    parsers: dict = {}\n"
+    body = "parser.add_argument('--parser', choices=list(Registry.parsers), default=None)"
+    files = {"engine/arg_utils.py": engine_args(body, head=head), "entrypoints/openai/cli_args.py": FRONT}
+    assert "choices" not in rows_of(tmp_path, files)["--parser"]
+
+
 def test_changes_of_the_derived_keywords(tmp_path: Path) -> None:
     head = dedent(GET_KWARGS) + dedent("""
     class Config:

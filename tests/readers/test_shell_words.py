@@ -30,7 +30,8 @@ def values_of(script: str) -> list[str | None]:
 def by_bash(script: str, folder: Path) -> list[str] | None:
     """What bash passes to the program `vllm`, None when it refuses the script."""
     assert BASH is not None
-    shown = "vllm() { printf '%s\\0' \"$@\"; }\n" + script
+    # without file name patterns: the reader matches none
+    shown = "set -f\nvllm() { printf '%s\\0' \"$@\"; }\n" + script
     done = subprocess.run(
         [BASH, "--norc", "--noprofile", "-c", shown],
         capture_output=True,
