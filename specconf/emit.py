@@ -55,10 +55,10 @@ def _command_lines(words: Iterable[str]) -> str:
         return " ".join(quoted)
     lines: list[list[str]] = [[]]
     for word in quoted:
-        if word.startswith("-") and lines[-1]:
+        if word.startswith("--"):
             lines.append([])
         lines[-1].append(word)
-    return " \\\n  ".join(" ".join(line) for line in lines if line)
+    return " \\\n  ".join(" ".join(line) for line in lines)
 
 
 def argv_json(artifact: Artifact, findings: Iterable[Finding], *, forced: bool) -> str:

@@ -96,5 +96,6 @@ def _row_json(row: dict[str, Any]) -> dict[str, Any]:
 def _near(database: Database, name: str) -> str:
     from specconf.engines.near import near_names
 
-    near = near_names(name, {row["path"] for _, row in database.raw_options})
+    known = {row["path"] for _, row in database.raw_options}
+    near = near_names(name, known | {path.rpartition(".")[2] for path in known})
     return f" Did you mean {' or '.join(near)}?" if near else ""
