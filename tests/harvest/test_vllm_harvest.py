@@ -9,6 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
@@ -474,6 +475,11 @@ def table() -> list[dict[str, Any]]:
 
 def test_the_table_is_written_as_the_harvester_writes_it() -> None:
     assert json_lines(table()) == (HARVESTED / "options.jsonl").read_text(encoding="utf-8")
+
+
+def test_every_object_has_a_scope() -> None:
+    scopes = yaml.safe_load((HARVESTED.parent / "scopes.yaml").read_text(encoding="utf-8"))["scopes"]
+    assert {row["members"] for row in table() if "members" in row} | {row["scope"] for row in table()} == set(scopes)
 
 
 def test_the_table_has_one_row_for_an_option_at_a_time() -> None:

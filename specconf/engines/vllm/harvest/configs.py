@@ -18,6 +18,8 @@ Keywords = dict[str, Value]
 
 ARG_UTILS = "vllm.engine.arg_utils"
 OBJECT = "dataclass"
+# Where the field stands that keywords were derived from; not a keyword of argparse.
+ORIGIN = "origin"
 BOOLEAN_OPTIONAL = "argparse.BooleanOptionalAction"
 _RULE_FUNCTIONS = ("get_kwargs", "_compute_kwargs", "literal_to_kwargs")
 
@@ -31,6 +33,7 @@ class Rules:
     dict_or_str: bool  # 0.9.0: a dict beside other types is read as JSON only if it looks like it
     open_literals: bool  # 0.10.1: a Literal beside str restricts nothing
     optional_bool: bool  # 0.21.0: bool | str | None takes an optional value
+    paired_switches: bool  # 0.33.0: --disable-x is added to a two-way switch --enable-x, and the reverse
 
 
 def rules_of(tree: Tree) -> Rules:
@@ -45,7 +48,15 @@ def rules_of(tree: Tree) -> Rules:
         dict_or_str="union_dict_and_str" in text,
         open_literals="metavar" in text,
         optional_bool="{bool, str, type(None)}" in text,
+        paired_switches=_pairs_switches(tree),
     )
+
+
+def _pairs_switches(tree: Tree) -> bool:
+    """Whether the parser class has an action of its own for two-way switches that knows inverse prefixes."""
+    module = tree.module("vllm.utils.argparse_utils")
+    actions = [node for node in module.symbols.values() if isinstance(node, ast.ClassDef)] if module else []
+    return any("_inverse_prefixes" in ast.unparse(node) for node in actions)
 
 
 def option_keywords(evaluator: Evaluator, owner: ClassRef, rules: Rules) -> dict[str, Keywords]:
@@ -55,7 +66,7 @@ def option_keywords(evaluator: Evaluator, owner: ClassRef, rules: Rules) -> dict
 
 def _keywords(evaluator: Evaluator, field: Field, rules: Rules) -> Keywords:
     hints = read_hints(evaluator, field.annotation, field.module)
-    keywords: Keywords = {"help": field.doc.strip()}
+    keywords: Keywords = {"help": field.doc.strip(), ORIGIN: (field.module.file, field.line)}
     default = evaluator.default(field)
     if default is not MISSING:
         keywords["default"] = default
@@ -91,7 +102,10 @@ def _derived(hints: tuple[Hint, ...], rules: Rules) -> Keywords:
     if "bool" in found:
         return {"action": Unknown(BOOLEAN_OPTIONAL), "nullable": "none" in found}
     if "literal" in found:
-        return _nullable(_literal(_of_kind(hints, "literal"), open_ended=rules.open_literals and "str" in found), found)
+        # Of several Literals the engine takes whichever comes first in a set, so that the choices change from run to run.
+        several = sum(hint.kind == "literal" for hint in hints) > 1
+        open_ended = several or (rules.open_literals and "str" in found)
+        return _nullable(_literal(_of_kind(hints, "literal"), open_ended=open_ended), found)
     for container in ("tuple", "list", "set"):
         if container in found:
             return _nullable(_container(_of_kind(hints, container)), found)

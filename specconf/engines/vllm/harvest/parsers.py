@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from specconf.engines.vllm.harvest.configs import Keywords, Rules, option_keywords
+from specconf.engines.vllm.harvest.configs import ORIGIN, Keywords, Rules, option_keywords
 from specconf.engines.vllm.harvest.source import Found, Module, local_imports
 from specconf.engines.vllm.harvest.symbols import MISSING, ClassRef, Scope, Unknown, Value
 from specconf.engines.vllm.harvest.values import Evaluator
@@ -230,7 +230,11 @@ class Interpreter:
         written = tuple(name for name in names if isinstance(name, str))
         if written:
             keywords = {name: _by_name(value) for name, value in keywords.items()}
-            self.arguments.append(Argument(written, keywords, frame.module.file, node.lineno))
+            origin = keywords.pop(ORIGIN, None)
+            # In a loop over fields the call's own line says nothing about the option; its field's does.
+            literal = any(isinstance(argument, ast.Constant) for argument in node.args)
+            file, line = (frame.module.file, node.lineno) if literal or origin is None else origin
+            self.arguments.append(Argument(written, keywords, file, line))
 
 
 def _by_name(value: Value) -> Value:

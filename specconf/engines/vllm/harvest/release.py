@@ -11,7 +11,7 @@ from specconf.engines.vllm.harvest.configs import ARG_UTILS, rules_of
 from specconf.engines.vllm.harvest.hints import kinds, read_hints
 from specconf.engines.vllm.harvest.members import environment_rows, member_rows
 from specconf.engines.vllm.harvest.parsers import Handle, Interpreter
-from specconf.engines.vllm.harvest.rows import SPECULATIVE, mark_replaced, option_row
+from specconf.engines.vllm.harvest.rows import SPECULATIVE, Surroundings, mark_replaced, option_row
 from specconf.engines.vllm.harvest.source import Found, Tree
 from specconf.engines.vllm.harvest.symbols import MISSING, ClassRef, Value
 from specconf.engines.vllm.harvest.values import Evaluator
@@ -52,15 +52,17 @@ def json_lines(rows: Iterable[Row]) -> str:
 
 
 def _cli_rows(evaluator: Evaluator, release: str) -> list[Row]:
-    interpreter = Interpreter(evaluator, rules_of(evaluator.tree))
+    rules = rules_of(evaluator.tree)
+    interpreter = Interpreter(evaluator, rules)
     function, owner, given = _entry(evaluator)
     interpreter.run(function, owner, given, {})
     objects, defaults = _engine_arguments(evaluator)
+    around = Surroundings(release, objects, defaults, rules.paired_switches)
     rows: dict[Key, Row] = {}
     for argument in interpreter.arguments:
         if argument.keywords.get("action") in ("help", "version"):
             continue
-        row = option_row(argument, release, objects, defaults)
+        row = option_row(argument, around)
         rows.setdefault(row_key(row), row)
     mark_replaced(rows.values())
     return list(rows.values())

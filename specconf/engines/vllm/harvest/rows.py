@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from specconf.engines.vllm.harvest.configs import BOOLEAN_OPTIONAL, OBJECT, Keywords
@@ -36,6 +37,7 @@ SHORT_MEMBER_FLAGS = {
 }
 MEMBER_FLAGS = OLD_MEMBER_FLAGS | SHORT_MEMBER_FLAGS
 SPECULATIVE = "speculative_config"
+_PAIRS = (("--enable-", "--disable-"), ("--disable-", "--enable-"))
 _POSITIONAL = {"model_tag": "model"}
 _DEPRECATED = re.compile(
     r"^\W*(?:\[?deprecated|(?:this argument|`?--[\w-]+`?)\s+(?:is|has been)\s+deprecated)", re.IGNORECASE
@@ -61,21 +63,32 @@ _NAMED_TYPES = {
 }
 
 
-def option_row(argument: Argument, release: str, object_fields: frozenset[str], defaults: dict[str, Value]) -> Row:
-    """One row of scope `vllm.cli`.
+@dataclass(frozen=True)
+class Surroundings:
+    """What a row depends on besides its own `add_argument` call.
 
     `object_fields` are the destinations whose engine argument is a mapping, so that a JSON text given for them has
-    members; `defaults` are the engine arguments' own, which hold where the parser suppresses its default.
+    members; `defaults` are the engine arguments' own, which hold where the parser suppresses its default; `paired` says
+    that the parser adds `--disable-x` to a two-way switch `--enable-x` and the reverse (0.33.0).
     """
+
+    release: str
+    object_fields: frozenset[str]
+    defaults: Mapping[str, Value]
+    paired: bool
+
+
+def option_row(argument: Argument, around: Surroundings) -> Row:
+    """One row of scope `vllm.cli`."""
     row: Row = {"scope": CLI, "path": _path(argument)}
-    evidence = {"file": argument.file, "kind": "source", "line": argument.line, "release": release}
+    evidence = {"file": argument.file, "kind": "source", "line": argument.line, "release": around.release}
     row["evidence"] = [evidence]
     if not argument.names[0].startswith("-"):
         required = argument.keywords.get("nargs") != "?"
         return {**row, "kind": "positional", "names": [], "type": "str", **({"required": True} if required else {})}
     row["names"] = _canonical_first(argument.names)
-    row.update(_shape(argument.keywords, row, object_fields))
-    row.update(_default(argument.keywords, row["kind"], defaults.get(_destination(argument), Unknown(""))))
+    row.update(_shape(argument.keywords, row, around))
+    row.update(_default(argument.keywords, row["kind"], around.defaults.get(_destination(argument), Unknown(""))))
     row.update(_limits(argument.keywords))
     if row.get("default", 0) is None or argument.keywords.get("nullable") is True:
         row["nullable"] = True
@@ -113,24 +126,32 @@ def _canonical_first(names: tuple[str, ...]) -> list[str]:
     return [canonical, *(name for name in names if name != canonical)]
 
 
-def _shape(keywords: Keywords, row: Row, object_fields: frozenset[str]) -> dict[str, Any]:
+def _shape(keywords: Keywords, row: Row, around: Surroundings) -> dict[str, Any]:
     """Kind, type and the constants of switches."""
     action = _text(keywords.get("action"))
     if action == BOOLEAN_OPTIONAL:
-        negated = ["--no-" + name.removeprefix("--") for name in row["names"] if name.startswith("--")]
+        negated = _negated(row["names"], paired=around.paired)
         return {"kind": "switch", "type": "bool", "const": True, "no_names": negated}
     if action in ("store_true", "store_false"):
         return {"kind": "switch", "type": "bool", "const": action == "store_true"}
     if action == "StoreBoolean":
         return {"kind": "optional", "type": "bool", "const": True}
     kind = "append" if action == "append" else _kind(keywords)
-    found = _type(keywords, row["path"], object_fields)
+    found = _type(keywords, row["path"], around.object_fields)
     if kind == "value" and found.pop("object", False):
         return {"kind": "object", "members": f"vllm.{row['path']}", **found, "type": "json"}
     found.pop("object", None)
     if kind == "optional" and not contains_unknown(keywords.get("const")):
         found["const"] = keywords.get("const")
     return {"kind": kind, **found}
+
+
+def _negated(names: list[str], *, paired: bool) -> list[str]:
+    """The spellings that turn a two-way switch off."""
+    found = ["--no-" + name.removeprefix("--") for name in names if name.startswith("--")]
+    for prefix, inverse in _PAIRS if paired else ():
+        found += [inverse + name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    return found
 
 
 def _kind(keywords: Keywords) -> str:
@@ -184,7 +205,8 @@ def _limits(keywords: Keywords) -> dict[str, Any]:
     choices = to_json(keywords.get("choices"))
     if isinstance(choices, dict):
         choices = list(choices)
-    if isinstance(choices, list) and not contains_unknown(choices):
+    # An empty list is a registry that the engine fills while it is being imported.
+    if isinstance(choices, list) and choices and not contains_unknown(choices):
         found["choices"] = [choice for choice in choices if choice not in (None, "None")]
     if keywords.get("bounds"):
         found["bounds"] = keywords["bounds"]

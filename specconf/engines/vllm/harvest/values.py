@@ -174,6 +174,8 @@ class Evaluator:
         if tail == "get_field" and len(node.args) == 2:
             owner, name = (self.evaluate(argument, scope) for argument in node.args)
             return self.class_attribute(owner, name) if isinstance(owner, ClassRef) else MISSING
+        if tail == "cast" and len(node.args) == 2:
+            return self.evaluate(node.args[1], scope)
         if tail == "get_args" and len(node.args) == 1:
             return self._literal_arguments(node.args[0], scope)
         if isinstance(node.func, ast.Attribute):
@@ -281,6 +283,9 @@ class Evaluator:
             return self.evaluate(factory.body, scope)
         if isinstance(factory, ast.Name) and factory.id in ("list", "dict", "set"):
             return {"list": [], "dict": {}, "set": []}[factory.id]
+        made = self.evaluate(factory, scope)
+        if isinstance(made, ClassRef) and any(ast.unparse(base).startswith("dict") for base in made.node.bases):
+            return {}
         return Unknown(f"{ast.unparse(factory)}()")
 
     def literal_values(self, node: ast.expr, module: Module) -> list[Value]:
