@@ -80,6 +80,7 @@ class Database:
                 row.get("unknown_member", "unknown"),
                 frozenset(row.get("forms") or ()),
                 Ranges.unpack(row["r"]),
+                row.get("tag") or "",
             )
             for row in self._raw["scopes"]
         )
@@ -257,7 +258,8 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         names=tuple(row.get("names") or ()),
         no_names=tuple(row.get("no_names") or ()),
         kind=row.get("kind", "value"),
-        type=None if row.get("parser") else row.get("type"),  # a parser of the engine's own takes more than the type
+        type=row.get("type"),
+        own_parser=bool(row.get("parser")),
         nullable=bool(row.get("nullable")),
         const=row.get("const", True),
         default=row.get("default", UNKNOWN),

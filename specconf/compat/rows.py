@@ -32,7 +32,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of one scope, constant over its ranges."""
+    """One option of one scope, constant over its ranges.
+
+    `own_parser`: the engine reads the word by a function of its own, which takes more than the type (`16k`, `auto`).
+    """
 
     scope: str
     path: str
@@ -40,6 +43,7 @@ class Option:
     no_names: tuple[str, ...]
     kind: str
     type: str | None
+    own_parser: bool
     nullable: bool
     const: JsonValue
     default: JsonValue | _Missing
@@ -63,13 +67,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is known of one list of options in one range of releases."""
+    """What is known of one list of options in one range of releases.
+
+    `tag` is the path of the discriminator, where the members depend on its value (`Option.methods`).
+    """
 
     name: str
     completeness: str
     unknown_member: str
     forms: frozenset[str]
     ranges: Ranges
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,15 @@ def from_text(option: Option, text: str) -> JsonValue:
     """
     if option.nullable and text == "None":
         return None
+    try:
+        return _typed(option, text)
+    except BadValue:
+        if option.own_parser:
+            return text
+        raise
+
+
+def _typed(option: Option, text: str) -> JsonValue:
     kind = option.type
     if option.parser == "human_readable_int":
         return _with_suffix(text)

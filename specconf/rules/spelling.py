@@ -26,7 +26,7 @@ def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterato
     for problem in settings.problems:
         yield _problem_finding(problem, engine, view)
     for setting in settings.items_by_path.values():
-        yield from _setting_findings(setting, engine, view)
+        yield from _setting_findings(setting, settings, engine, view)
 
 
 def _finding(  # noqa: PLR0913 - the parts of one finding
@@ -124,14 +124,18 @@ def _releases_with(name: str, scope: str, view: View) -> str:
     return ", ".join(dict.fromkeys(runs))
 
 
-def _setting_findings(setting: Setting, engine: Engine, view: View) -> Iterator[Finding]:
+def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
     if setting.path.startswith("env."):
         return
     rows = view.by_path.get(setting.path, ())
     if not rows:
         yield from _unknown_path(setting, engine, view)
         return
-    option = _row_for(setting, rows)
+    tag, fitting = _of_tag(rows, settings, view)
+    if not fitting:
+        yield _not_with(tag, rows[0], setting, engine, view)
+        return
+    option = _row_for(setting, fitting)
     if option.deprecated and setting.final.origin is not Origin.SPEC:
         yield _deprecated(setting, option, engine, view)
     value = setting.value
@@ -161,6 +165,20 @@ def _row_for(setting: Setting, rows: tuple[Option, ...]) -> Option:
     """The row whose spelling was used, else the first."""
     spelling = setting.final.spelling
     return next((o for o in rows if spelling in o.names or spelling in o.no_names), rows[0])
+
+
+def _of_tag(rows: tuple[Option, ...], settings: Settings, view: View) -> tuple[str, tuple[Option, ...]]:
+    """The value of the scope's discriminator, and the rows that belong to it; all rows where it says nothing."""
+    tag = settings.get(view.scope(rows[0].scope).tag)
+    if not isinstance(tag, str) or all(method.value != tag for method, _ in view.methods()):
+        return "", rows
+    return tag, tuple(o for o in rows if not o.methods or tag in o.methods)
+
+
+def _not_with(tag: str, option: Option, setting: Setting, engine: Engine, view: View) -> Finding:
+    """A key that only other values of the discriminator have."""
+    key, title = setting.final.spelling or option.key, f"{engine.title} {view.release} with {tag}"
+    return _unknown(key, view.scope(option.scope), title, view, (), setting.final.where)
 
 
 def _unknown_path(setting: Setting, engine: Engine, view: View) -> Iterator[Finding]:
@@ -203,6 +221,8 @@ def _deprecated(setting: Setting, option: Option, engine: Engine, view: View) ->
 
 def _wrong_value(option: Option, value: JsonValue) -> str:
     """What the option takes instead, when the value does not fit; empty when it fits or that is not known."""
+    if option.own_parser:
+        return ""
     if value is None:
         return "" if option.nullable or option.default is None or option.type is None else _type_text(option)
     if option.kind in {"list", "append"}:

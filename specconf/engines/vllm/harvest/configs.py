@@ -7,6 +7,7 @@ changed a few times; which hold is read off the release's own function, by what 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from specconf.engines.vllm.harvest.hints import Hint, kinds, read_hints
@@ -21,6 +22,7 @@ OBJECT = "dataclass"
 # Where the field stands that keywords were derived from; not a keyword of argparse.
 ORIGIN = "origin"
 BOOLEAN_OPTIONAL = "argparse.BooleanOptionalAction"
+_NAMES = (ast.Set, ast.Tuple, ast.List)
 _RULE_FUNCTIONS = ("get_kwargs", "_compute_kwargs", "literal_to_kwargs")
 
 
@@ -34,6 +36,7 @@ class Rules:
     open_literals: bool  # 0.10.1: a Literal beside str restricts nothing
     optional_bool: bool  # 0.21.0: bool | str | None takes an optional value
     paired_switches: bool  # 0.33.0: --disable-x is added to a two-way switch --enable-x, and the reverse
+    own_parsers: Mapping[str, str]  # 0.9.0: whole numbers that are read by a function of the engine's own, by field
 
 
 def rules_of(tree: Tree) -> Rules:
@@ -49,7 +52,33 @@ def rules_of(tree: Tree) -> Rules:
         open_literals="metavar" in text,
         optional_bool="{bool, str, type(None)}" in text,
         paired_switches=_pairs_switches(tree),
+        own_parsers={n: parser for node in nodes if isinstance(node, ast.AST) for n, parser in _own_parsers(node)},
     )
+
+
+def _own_parsers(function: ast.AST) -> Iterator[tuple[str, str]]:
+    """Fields that a branch on the field's name gives a parser of the engine's own (`16k`, `auto`), with its name."""
+    sets = {
+        target.id: node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.value, _NAMES)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(function):
+        if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare):
+            continue
+        parsers = [
+            step.value.id
+            for step in node.body
+            if isinstance(step, ast.Assign) and isinstance(step.value, ast.Name) and step.value.id.startswith("human_")
+        ]
+        right = node.test.comparators[0]
+        named = sets.get(right.id) if isinstance(right, ast.Name) else right
+        members = named.elts if isinstance(named, _NAMES) else [named]
+        for member in members:
+            if parsers and isinstance(member, ast.Constant) and isinstance(member.value, str):
+                yield member.value, parsers[0]
 
 
 def _pairs_switches(tree: Tree) -> bool:
@@ -61,7 +90,14 @@ def _pairs_switches(tree: Tree) -> bool:
 
 def option_keywords(evaluator: Evaluator, owner: ClassRef, rules: Rules) -> dict[str, Keywords]:
     """The keywords of every field of a configuration class."""
-    return {name: _keywords(evaluator, field, rules) for name, field in evaluator.fields(owner).items()}
+    return {
+        name: _keywords(evaluator, field, rules) | _parsed_by(name, rules)
+        for name, field in evaluator.fields(owner).items()
+    }
+
+
+def _parsed_by(name: str, rules: Rules) -> Keywords:
+    return {"type": Unknown(rules.own_parsers[name])} if name in rules.own_parsers else {}
 
 
 def _keywords(evaluator: Evaluator, field: Field, rules: Rules) -> Keywords:

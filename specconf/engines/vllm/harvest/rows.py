@@ -45,6 +45,8 @@ _DEPRECATED = re.compile(
 _NULLABLE_TYPES = re.compile(r"^(?:optional|nullable)_")
 _WRAPPED = re.compile(r"^(?:optional_type|parse_type)\((.*)\)$")
 _CONFIG_READERS = ("from_cli", "from_json")
+# These take more than their type: `16k`, `1M`, `auto`.
+_OWN_PARSERS = frozenset({"human_readable_int", "human_readable_int_or_auto"})
 _NAMED_TYPES = {
     "str": "str",
     "int": "int",
@@ -181,7 +183,8 @@ def _type(keywords: Keywords, path: str, object_fields: frozenset[str]) -> dict[
     if text.startswith("lambda") and "choices" in keywords:
         return {"type": "str", **nullable}
     known = _NAMED_TYPES.get(text)
-    return {"type": known, **nullable} if known else dict(nullable)
+    lenient = {"parser": text} if text in _OWN_PARSERS else {}
+    return {"type": known, **lenient, **nullable} if known else dict(nullable)
 
 
 def _default(keywords: Keywords, kind: str, engine_default: Value) -> dict[str, Any]:
