@@ -5,7 +5,7 @@ Loading is one JSON read; rows become typed objects when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ class Database:
         self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
         self._raw = raw
         self._views: dict[Point, View] = {}
+        self._typed: dict[int, Option] = {}
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -50,12 +51,28 @@ class Database:
         return tuple((Ranges.unpack(row["r"]), row) for row in self._raw["options"])
 
     @cached_property
+    def rows_by_path(self) -> Mapping[str, tuple[int, ...]]:
+        """Destination path → indexes of its option rows, in the order of the data."""
+        return _grouped(row["path"] for _, row in self.raw_options)
+
+    @cached_property
+    def rows_by_scope(self) -> Mapping[str, tuple[int, ...]]:
+        """Scope → indexes of its option rows, in the order of the data."""
+        return _grouped(row["scope"] for _, row in self.raw_options)
+
+    def option_row(self, index: int) -> Option:
+        """One option row, typed when it is first asked for."""
+        option = self._typed.get(index)
+        if option is None:
+            ranges, row = self.raw_options[index]
+            option = self._typed[index] = _option(row, ranges)
+        return option
+
+    @cached_property
     def scopes_by_path(self) -> Mapping[str, frozenset[str]]:
         """Destination path → the scopes that list it in any release."""
-        table: dict[str, set[str]] = {}
-        for _, row in self.raw_options:
-            table.setdefault(row["path"], set()).add(row["scope"])
-        return {path: frozenset(scopes) for path, scopes in table.items()}
+        raw = self.raw_options
+        return {path: frozenset(raw[i][1]["scope"] for i in rows) for path, rows in self.rows_by_path.items()}
 
     @cached_property
     def mapping(self) -> tuple[MappingRow, ...]:
@@ -127,34 +144,29 @@ class View:
         """The release as it was stated."""
         return self.point.stated
 
-    @cached_property
-    def options(self) -> tuple[tuple[Option, Ternary], ...]:
-        """Options that hold, or may hold, at this release."""
-        point = self.point
-        found = ((ranges.holds(point), ranges, row) for ranges, row in self.db.raw_options)
-        return tuple((_option(row, ranges), held) for held, ranges, row in found if held is not False)
+    def _held(self, indexes: Sequence[int]) -> list[tuple[Option, Ternary]]:
+        """The rows among `indexes` that hold or may hold here, those known to hold first."""
+        point, raw = self.point, self.db.raw_options
+        found = [(i, held) for i in indexes if (held := raw[i][0].holds(point)) is not False]
+        if any(held is None for _, held in found):
+            found.sort(key=lambda row: row[1] is None)
+        return [(self.db.option_row(i), held) for i, held in found]
+
+    def options_of(self, scope: str) -> list[tuple[Option, Ternary]]:
+        """The options of one scope that hold or may hold here, in the order of the data."""
+        point, raw = self.point, self.db.raw_options
+        rows = ((i, raw[i][0].holds(point)) for i in self.db.rows_by_scope.get(scope, ()))
+        return [(self.db.option_row(i), held) for i, held in rows if held is not False]
 
     @cached_property
     def by_path(self) -> Mapping[str, tuple[Option, ...]]:
-        """Options by destination path; those known to hold come first, among them those that are not going away."""
-        table: dict[str, list[tuple[tuple[bool, bool], Option]]] = {}
-        for option, held in self.options:
-            table.setdefault(option.path, []).append(((not held, bool(option.deprecated)), option))
-        return {path: tuple(o for _, o in sorted(rows, key=lambda r: r[0])) for path, rows in table.items()}
-
-    @cached_property
-    def held_paths(self) -> frozenset[str]:
-        """Destination paths that are known to exist at this release."""
-        return frozenset(option.path for option, held in self.options if held)
+        """Options by destination path; those known to hold come first. A path with none is not in it."""
+        return _PathTable(self)
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, Option]]:
-        """Scope → spelling → option."""
-        table: dict[str, dict[str, Option]] = {}
-        for option, _ in self.options:
-            for name in (*option.names, *option.no_names):
-                table.setdefault(option.scope, {}).setdefault(name, option)
-        return table
+        """Scope → spelling → option. A scope with none is not in it."""
+        return _NameTable(self)
 
     def option(self, path: str) -> Option | None:
         """The option that writes a path, the one with the fullest description first."""
@@ -163,12 +175,16 @@ class View:
 
     def has(self, path: str) -> Ternary:
         """Whether this release has the path."""
-        return ternary_any(held for option, held in self.options if option.path == path)
+        raw = self.db.raw_options
+        return ternary_any(raw[i][0].holds(self.point) for i in self.db.rows_by_path.get(path, ()))
 
     def default(self, path: str) -> Any:
-        """The recorded default of a path, or UNKNOWN."""
-        defaults = [o.default for o in self.by_path.get(path, ()) if o.default is not UNKNOWN]
-        return defaults[0] if defaults else UNKNOWN
+        """The recorded default of a path, or UNKNOWN; among rows that only may hold, the default on which all agree."""
+        rows = [o for o in self.by_path.get(path, ()) if o.default is not UNKNOWN]
+        held = next((o for o in rows if o.ranges.holds(self.point)), None)
+        if held is not None:
+            return held.default
+        return rows[0].default if rows and all(o.default == rows[0].default for o in rows) else UNKNOWN
 
     @cached_property
     def _scopes(self) -> Mapping[str, Scope]:
@@ -223,6 +239,69 @@ class View:
     @cached_property
     def _step_order(self) -> Mapping[str, Sequence[str]]:
         return {stage: order for ranges, stage, order in self.db.steps if ranges.holds(self.point) is True}
+
+
+class _PathTable(Mapping[str, tuple[Option, ...]]):
+    """Path → options at one release, each looked up when it is first asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[str, tuple[Option, ...]] = {}
+
+    def _rows(self, path: str) -> tuple[Option, ...]:
+        rows = self._known.get(path)
+        if rows is None:
+            indexes = self._view.db.rows_by_path.get(path, ())
+            rows = self._known[path] = tuple(o for o, _ in self._view._held(indexes))
+        return rows
+
+    def __getitem__(self, path: str) -> tuple[Option, ...]:
+        rows = self._rows(path)
+        if not rows:
+            raise KeyError(path)
+        return rows
+
+    def __iter__(self) -> Iterator[str]:
+        return (path for path in self._view.db.rows_by_path if self._rows(path))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class _NameTable(Mapping[str, Mapping[str, Option]]):
+    """Scope → spelling → option at one release, each scope read when it is first asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[str, dict[str, Option]] = {}
+
+    def _names(self, scope: str) -> dict[str, Option]:
+        if scope not in self._known:
+            table: dict[str, Option] = {}
+            for option, _ in self._view.options_of(scope):
+                for name in (*option.names, *option.no_names):
+                    table.setdefault(name, option)
+            self._known[scope] = table
+        return self._known[scope]
+
+    def __getitem__(self, scope: str) -> Mapping[str, Option]:
+        names = self._names(scope)
+        if not names:
+            raise KeyError(scope)
+        return names
+
+    def __iter__(self) -> Iterator[str]:
+        return (scope for scope in self._view.db.rows_by_scope if self._names(scope))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _grouped(keys: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    table: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        table.setdefault(key, []).append(index)
+    return {key: tuple(indexes) for key, indexes in table.items()}
 
 
 def _ordered(

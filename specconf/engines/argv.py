@@ -44,7 +44,7 @@ class ArgvReader:
         self.grammar = grammar
         self.builder = builder
         self.names = view.names.get(grammar.scope, {})
-        self.positionals = [o for o, _ in view.options if o.scope == grammar.scope and o.kind == "positional"]
+        self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
         self._dotted: set[str] = set()
 
     def read(self, argv: Sequence[Word]) -> None:

@@ -152,9 +152,7 @@ def parent_object(path: str, view: View) -> Option | None:
 def by_loose_name(view: View, scope: str) -> Mapping[str, Option]:
     """The options of a scope by name and path with separators made equal, for keys of a spec's `options`."""
     table: dict[str, Option] = {}
-    for option, held in view.options:
-        if option.scope != scope or held is False:
-            continue
+    for option, _ in view.options_of(scope):
         for name in (option.path, *option.names):
             table.setdefault(loose(name), option)
     return table
