@@ -149,7 +149,7 @@ def recognised_engine(options: dict[Any, Any]) -> str | None:
 
 def load_options(text: str, path: str) -> dict[Any, Any]:
     """The mapping in an engine's option file, by YAML 1.1 rules; anything else is an error with its place."""
-    import yaml  # noqa: PLC0415 (needed only for option files)
+    import yaml
 
     if len(text) > LARGEST_FILE:
         raise InputError(f"larger than {LARGEST_FILE} characters: no option file", where=Span(path))

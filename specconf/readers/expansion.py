@@ -15,7 +15,10 @@ from specconf.words import Span, Word
 
 Value: TypeAlias = "Word | tuple[Word, ...]"
 
+MOST_ALTERNATIVES = 1000
+
 _SPACES = re.compile(r"[ \t\n]+")
+_HOME = re.compile(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
 _RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
 
 
@@ -31,7 +34,10 @@ class _Cell:
 
 @dataclass
 class Scope:
-    """The variables in force at a place of a script. A name that is absent comes from outside and is unknown."""
+    """The variables in force at a place of a script.
+
+    A name that is absent comes from outside and is unknown; one that was unset is an array without elements.
+    """
 
     values: dict[str, Value] = field(default_factory=dict)
     exported: dict[str, Word] = field(default_factory=dict)
@@ -99,7 +105,7 @@ def expand(raw: str, span: Span | None, scope: Scope) -> list[Word]:
     builder = _Fields(scope)
     for piece in word_pieces(raw):
         builder.add(piece)
-    fields = [alternative for cells in builder.finished() for alternative in _braces(cells)]
+    fields = [alternative for cells in builder.finished() for alternative in _braces(cells) if alternative]
     alone = len(fields) == 1
     return [_word(cells, raw if alone else None, span) for cells in fields]
 
@@ -134,8 +140,11 @@ def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
 def _looked_up(parameter: Parameter, scope: Scope) -> list[Word] | None:
     """The words a parameter holds, None when it is unknown. A scalar is one word."""
     value = scope.values.get(parameter.name)
+    if value == () and parameter.default is not None:
+        return [assigned(parameter.default, None, scope)]
     if isinstance(value, tuple) and not parameter.index:
-        value = value[0] if value and not value[0].may_be_many else None
+        first = value[0] if value else Word(value="")
+        value = None if first.may_be_many else first
     if value is None:
         return None
     if isinstance(value, tuple):
@@ -227,7 +236,34 @@ def _braces(cells: list[_Cell | Word]) -> list[list[_Cell | Word]]:
             units.extend(_Cell(char, plain=True) for char in cell.text)
         else:
             units.append(cell)
+    if _unclear(units):
+        return [[_Cell("".join(unit.text for unit in units), known=False, many=True)]]
     return _alternatives(units)
+
+
+def _unclear(units: list[_Cell | Word]) -> bool:
+    """Braces that do not pair, or pair around nothing, beside a comma: bash's own rules for them are past telling.
+
+    So is a word of more alternatives than a launch has words.
+    """
+    if not any(_is(unit, ",") for unit in units):
+        return False
+    parts: list[int] = []
+    alternatives = 1
+    for at, unit in enumerate(units):
+        if _is(unit, "{"):
+            parts.append(1)
+            if at + 1 < len(units) and _is(units[at + 1], "}"):
+                return True
+        elif _is(unit, "}"):
+            if not parts:
+                return True
+            alternatives *= parts.pop()
+        elif _is(unit, ",") and parts:
+            parts[-1] += 1
+        if alternatives > MOST_ALTERNATIVES:
+            return True
+    return bool(parts)
 
 
 def _alternatives(units: list[_Cell | Word]) -> list[list[_Cell | Word]]:
@@ -279,8 +315,8 @@ def _word(cells: list[_Cell | Word] | list[_Cell], raw: str | None, span: Span |
     if len(cells) == 1 and isinstance(cells[0], Word):
         return cells[0] if cells[0].span else Word(cells[0].value, span, cells[0].raw, cells[0].may_be_many)
     text = "".join(_text(cell) for cell in cells)
-    first = cells[0] if cells else None
-    home = isinstance(first, _Cell) and first.plain and first.text.startswith("~")
+    plain = "".join(cell.text if isinstance(cell, _Cell) and cell.plain else "\0" for cell in cells)
+    home = _HOME.match(plain) is not None
     known = all(cell.known if isinstance(cell, _Cell) else cell.value is not None for cell in cells)
     many = any(cell.many if isinstance(cell, _Cell) else cell.may_be_many for cell in cells)
     value = text if known and not home else None

@@ -6,11 +6,13 @@ A launch keeps its words as written. What an option means, in which release, is 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from specconf.errors import InputError
+from specconf.readers.containers import Container, path_inside, started_container
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
-from specconf.readers.wrappers import program_name
+from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.words import Launch, Span, Word
 
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)*)?\Z")
@@ -105,43 +107,113 @@ def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class FoundLaunch:
-    """A launch in a script. `orphans` are the words of a command right after it that starts with an option.
-
-    Such a command is what a comment or a missing backslash cuts off: the shell runs it as a program of its own.
+    """A launch in a script, with the release of its image's tag. `orphans`: words of a command right after it that
+    starts with an option. Such a command is what a comment or a missing backslash cuts off: the shell runs it as a
+    program of its own.
     """
 
     launch: Launch
+    release: str | None = None
+    release_where: Span | None = None
     orphans: tuple[Word, ...] = ()
 
 
 def find_launches(text: str, path: str) -> list[FoundLaunch]:
     """The launches in a shell script. Fails when a launch stands where the script cannot be parsed."""
-    script = read_shell(text, path)
+    try:
+        return _in_script(text, read_shell(text, path), ())
+    except RecursionError as error:
+        raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
+
+
+def _in_script(text: str, script: Script, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+    files = (*files, *script.files)
     found = []
     for at, command in enumerate(script.commands):
-        match = match_program(command.words)
-        if match is None:
-            continue
-        if not command.intact:
-            raise InputError(
-                f"this {match.program.engine} launch cannot be read: the shell syntax is broken inside it",
-                where=command.span,
-                hint="check its quotes, brackets and line continuations with `bash -n`",
-            )
-        launch = _launch(command, match.program.engine, script.files)
-        found.append(FoundLaunch(launch, _orphans(script.commands[at + 1 : at + 2])))
-    _refuse_hidden(script, found=bool(found))
+        orphans = _orphans(script.commands[at + 1 : at + 2])
+        found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files)]
+    _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
     return found
+
+
+def _in_command(command: ShellCommand, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+    """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
+    inner = _script_word(command.words)
+    if inner is not None:
+        return _in_script(inner.text, _inner_script(inner, command.span.path), files)
+    container = started_container(command.words)
+    if container is not None:
+        return _in_container(command, container, files)
+    match = match_program(command.words)
+    if match is None:
+        return []
+    if not command.intact:
+        raise InputError(
+            f"this {match.program.engine} launch cannot be read: the shell syntax is broken inside it",
+            where=command.span,
+            hint="check its quotes, brackets and line continuations with `bash -n`",
+        )
+    return [FoundLaunch(_launch(command, match.program.engine, files))]
+
+
+def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+    words, assignments = stripped(container.words)
+    own = tuple(assignment_of(word) for word in assignments)
+    inside = replace(command, words=words, env=(*container.env, *own))
+    shared = [replace(file, name=name) for file in files if (name := path_inside(file.name, container.volumes))]
+    found = _in_command(inside, (*files, *shared)) if words else []
+    image, release, where = container.image, container.release, container.image_where
+    if image is None or release is None:
+        return found
+    return [
+        replace(item, release=release, release_where=where) if item.launch.engine == image.engine else item
+        for item in found
+    ]
+
+
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_COMMAND_OPTION = re.compile(r"-[a-z]*c\Z")
+
+
+def _script_word(words: tuple[Word, ...]) -> Word | None:
+    """The script in `bash -c SCRIPT`, when its text is known."""
+    if program_name(words[0]) not in _SHELLS:
+        return None
+    for option, script in pairwise(words[1:]):
+        if _COMMAND_OPTION.match(option.value or ""):
+            return script if script.value is not None else None
+        if not (option.value or "").startswith("-"):
+            return None
+    return None
+
+
+def _inner_script(word: Word, path: str) -> Script:
+    """A script in one word. Its places are exact when the word is the script in quotes, else they are the word's."""
+    assert word.value is not None
+    span = word.span
+    if span is None or word.raw[1:-1] != word.value:
+        script = read_shell(word.value, path)
+        commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
+        return replace(script, commands=commands)
+    return read_shell(word.value, path, Span(path, span.line, span.column + 1))
+
+
+def _placed(command: ShellCommand, span: Span) -> ShellCommand:
+    """A command all of whose words are at one place."""
+    env = tuple((name, replace(word, span=span)) for name, word in command.env)
+    return replace(command, words=tuple(replace(word, span=span) for word in command.words), env=env, span=span)
 
 
 def _orphans(following: tuple[ShellCommand, ...]) -> tuple[Word, ...]:
     return following[0].words if following and following[0].words[0].text.startswith("-") else ()
 
 
-def _refuse_hidden(script: Script, *, found: bool) -> None:
-    """Syntax that cannot be read is an error where it may hide a launch: it names one, or nothing else was found."""
+def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
+    """Syntax that cannot be read is an error where it may hide a launch: it names a program, or the script does and
+    no launch was found.
+    """
     for problem in script.problems:
-        if not found or _mentions_program(problem.text):
+        if (mentioned and not found) or _mentions_program(problem.text):
             raise InputError(
                 "the shell syntax cannot be parsed here",
                 where=_first_line(problem.span),

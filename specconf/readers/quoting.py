@@ -9,12 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from specconf.readers.splitting import backtick_end, closing_position
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACED = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\[(?P<index>[@*])\])?(?::?-(?P<default>.*))?\Z", re.DOTALL)
 _SPECIAL = "@*#?$!-0123456789"
 _ANSI = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
-_NESTED = {"(": ")", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ class _Scanner:
                 self._dollar(quoted=False)
             elif char == "`":
                 self._backticks(quoted=False)
+            elif char in "<>" and self.text[self.at + 1 : self.at + 2] == "(":
+                self._opaque(closing_position(self.text, self.at + 1) + 1, many=False)
             else:
                 self._add(char, quoted=False)
                 self.at += 1
@@ -148,10 +151,7 @@ class _Scanner:
         self.at = end + 1
 
     def _backticks(self, *, quoted: bool) -> None:
-        end = self.at + 1
-        while end < len(self.text) and self.text[end] != "`":
-            end += 2 if self.text[end] == "\\" else 1
-        self._opaque(end + 1, many=not quoted)
+        self._opaque(backtick_end(self.text, self.at + 1), many=not quoted)
 
     def _opaque(self, end: int, *, many: bool) -> None:
         self.pieces.append(Opaque(self.text[self.at : end], many))
@@ -165,7 +165,7 @@ class _Scanner:
         elif following == '"' and not quoted:
             self.at += 2
             self.quoted(closing='"')
-        elif following == "(":
+        elif following in {"(", "["}:
             self._opaque(closing_position(self.text, self.at + 1) + 1, many=not quoted)
         elif following == "{":
             self._braced(quoted=quoted)
@@ -216,26 +216,3 @@ def _ansi_escape(text: str, at: int) -> tuple[str, int]:
         number = int(digits, 8 if code.group(4) else 16)
         return chr(number) if number <= 0x10FFFF else "\ufffd", len(code.group())
     return (char, 1) if char in "\\'\"?" else ("\\" + char, 1)
-
-
-def closing_position(text: str, at: int) -> int:
-    """The position of the bracket that closes the one at `at`; the end of the text when nothing does."""
-    closing = [_NESTED[text[at]]]
-    at += 1
-    while at < len(text):
-        char = text[at]
-        if char == "\\":
-            at += 1
-        elif char == "'" and closing[-1] != '"':
-            found = text.find("'", at + 1)
-            at = len(text) if found < 0 else found
-        elif char == closing[-1]:
-            closing.pop()
-            if not closing:
-                return at
-        elif char == '"':
-            closing.append('"')
-        elif char in _NESTED and (text[at - 1] == "$" or closing[-1] == ")" == _NESTED[char]):
-            closing.append(_NESTED[char])
-        at += 1
-    return len(text)

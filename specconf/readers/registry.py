@@ -51,20 +51,23 @@ def _is_engine_yaml(path: str, _text: str) -> bool:
 
 
 def _read_shell(path: str, text: str, _engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.launches import find_launches  # noqa: PLC0415
+    from specconf.readers.launches import find_launches
 
-    return [ReadLaunch(found.launch, orphans=found.orphans) for found in find_launches(text, path)]
+    return [
+        ReadLaunch(found.launch, found.release, found.release_where, found.orphans)
+        for found in find_launches(text, path)
+    ]
 
 
 def _read_argv_json(path: str, text: str, _engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.artifacts import read_argv_json  # noqa: PLC0415
+    from specconf.readers.artifacts import read_argv_json
 
     artifact = read_argv_json(text, path)
     return [ReadLaunch(artifact.launch, artifact.release, artifact.release_where)]
 
 
 def _read_engine_yaml(path: str, text: str, engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.artifacts import read_engine_yaml  # noqa: PLC0415
+    from specconf.readers.artifacts import read_engine_yaml
 
     return [ReadLaunch(read_engine_yaml(text, path, engine))]
 
@@ -97,7 +100,7 @@ def read_launches(path: str, text: str, *, engine: str | None = None) -> list[Re
     """
     wanted = None
     if engine is not None:
-        from specconf.readers.artifacts import canonical_engine  # noqa: PLC0415
+        from specconf.readers.artifacts import canonical_engine
 
         wanted = canonical_engine(engine)
     if "\0" in text:

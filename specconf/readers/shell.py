@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specconf.readers.expansion import Scope, assigned, expand, merged, unknown
+from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
 from specconf.readers.source import SourceText
-from specconf.readers.syntax import descendants, heredoc_body, word_ranges, words_behind_redirects, written_file
-from specconf.readers.wrappers import program_name, stripped
+from specconf.readers.splitting import is_closed, split_words, word_end
+from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
+from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.words import Span, Word
 
 if TYPE_CHECKING:
@@ -57,12 +58,15 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str) -> Script:
-    """Read a script. Never fails: what could not be parsed is listed in `problems`."""
-    import tree_sitter_bash  # noqa: PLC0415 (slow to import and needed only where there is shell)
-    from tree_sitter import Language, Parser  # noqa: PLC0415
+def read_shell(text: str, path: str, origin: Span | None = None) -> Script:
+    """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    source = SourceText(text, path)
+    `origin`: where the text begins in its file, when it is a part of one.
+    """
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    source = SourceText(text, path, origin)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
     walker.script(tree.root_node)
@@ -72,6 +76,10 @@ def read_shell(text: str, path: str) -> Script:
         problems=tuple(walker.problems),
     )
 
+
+_BEFORE_WORDS = frozenset(
+    {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect", "comment"}
+)
 
 # Commands that give values to the variables they name, and sourced files that leave a script's own variables alone.
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
@@ -87,6 +95,7 @@ class _Walker:
         self.commands: list[ShellCommand] = []
         self.files: dict[str, ShellFile] = {}
         self.problems: list[SyntaxProblem] = []
+        self.broken: list[tuple[int, int]] = []  # where the problems are
         self.functions: dict[str, Node] = {}
         self.handlers: dict[str, Callable[[Node], None]] = {
             "command": self._command,
@@ -106,7 +115,9 @@ class _Walker:
         }
 
     def script(self, root: Node) -> None:
-        self._collect_problems(root)
+        for problem in broken_parts(root):
+            self.problems.append(SyntaxProblem(self.source.text_of(problem), self.source.span(problem)))
+            self.broken.append(self.source.range_of(problem))
         self._walk_children(root)
         counts: dict[str, int] = {}
         for node in descendants(root, "variable_assignment"):
@@ -119,22 +130,6 @@ class _Walker:
             for name in [name for name, times in counts.items() if times > 1]:
                 self.scope.forget(name)
             self._walk(body)
-
-    def _collect_problems(self, root: Node) -> None:
-        for node in descendants(root, "ERROR"):
-            self.problems.append(SyntaxProblem(self.source.text_of(node), self.source.span(node)))
-        if root.has_error and not self.problems:
-            self.problems.append(SyntaxProblem("", self._missing(root)))
-        self.problems.sort(key=lambda problem: problem.span)
-
-    def _missing(self, root: Node) -> Span:
-        stack = [root]
-        while stack:
-            node = stack.pop()
-            if node.is_missing:
-                return self.source.span(node)
-            stack.extend(node.children)
-        return self.source.span(root)
 
     def _walk(self, node: Node) -> None:
         handler = self.handlers.get(node.type)
@@ -162,36 +157,43 @@ class _Walker:
 
     def _assign(self, node: Node, *, exported: bool) -> None:
         name = self._assigned_name(node)
-        value = node.child_by_field_name("value")
         target = node.child_by_field_name("name")
-        appends = any(child.type == "+=" for child in node.children)
         if name == "IFS":
             self.scope.splits = False
-        if target is None or target.type == "subscript" or (value is not None and value.has_error):
+        if target is None or target.type == "subscript":
             self.scope.forget(name)
-        elif value is not None and value.type == "array":
-            self._assign_array(name, value, appends=appends)
+            return
+        before = self.scope.values.get(name)
+        appends = any(child.type == "+=" for child in node.children)
+        start = self._value_start(node)
+        if self.source.text.startswith("(", start):
+            self._assign_array(name, start, before if appends else ())
         else:
-            self._assign_scalar(name, node, value, appends=appends)
+            self._assign_scalar(name, node, before, appends=appends)
         held = self.scope.values.get(name)
         if isinstance(held, Word) and (exported or self.scope.export_all or name in self.scope.exported):
             self.scope.exported[name] = held
 
-    def _assign_array(self, name: str, value: Node, *, appends: bool) -> None:
-        words = [word for start, end in word_ranges(value, self.source) for word in self._words(start, end)]
-        if appends:
-            before = self.scope.values.get(name)
-            if not isinstance(before, tuple):
-                before = (unknown(name),) if before is None or before.value is None else (before,)
-            words = [*before, *words]
-        self.scope.values[name] = tuple(words)
+    def _value_start(self, node: Node) -> int:
+        """The place after the `=` of an assignment."""
+        return self.source.text.index("=", self.source.index(node.start_byte)) + 1
 
-    def _assign_scalar(self, name: str, node: Node, value: Node | None, *, appends: bool) -> None:
-        start = value.start_byte if value is not None else node.end_byte
-        raw = self.source.slice(start, node.end_byte)
-        word = assigned(raw, self.source.span(node), self.scope)
+    def _assigned_word(self, node: Node) -> Word:
+        """The value of `NAME=value`, with the place of the whole assignment."""
+        start = self._value_start(node)
+        end = word_end(self.source.text, start)
+        span = self.source.span_of(self.source.index(node.start_byte), end)
+        return assigned(self.source.text[start:end], span, self.scope)
+
+    def _assign_array(self, name: str, start: int, before: Value | None) -> None:
+        """`NAME=(…)`, or `NAME+=(…)` behind the elements there were."""
+        if not isinstance(before, tuple):
+            before = (unknown(name),) if before is None or before.value is None else (before,)
+        self.scope.values[name] = (*before, *self._expanded(split_words(self.source.text, start + 1, ")")))
+
+    def _assign_scalar(self, name: str, node: Node, before: Value | None, *, appends: bool) -> None:
+        word = self._assigned_word(node)
         if appends:
-            before = self.scope.values.get(name)
             if not isinstance(before, Word) or before.value is None or word.value is None:
                 self.scope.forget(name)
                 return
@@ -216,7 +218,7 @@ class _Walker:
     def _unset(self, node: Node) -> None:
         for name in descendants(node, "variable_name"):
             text = self.source.text_of(name)
-            self.scope.values[text] = Word(value="", raw="")
+            self.scope.values[text] = ()
             self.scope.exported.pop(text, None)
 
     # -- compound statements
@@ -280,53 +282,69 @@ class _Walker:
 
     # -- commands
 
-    def _words(self, start: int, end: int) -> list[Word]:
-        return expand(self.source.slice(start, end), self.source.span_of(start, end), self.scope)
+    def _expanded(self, ranges: list[tuple[int, int]]) -> list[Word]:
+        """The argv words of the shell words between indices."""
+        words: list[Word] = []
+        for start, end in ranges:
+            words += expand(self.source.text[start:end], self.source.span_of(start, end), self.scope)
+        return words
 
-    def _command(self, node: Node, behind: tuple[tuple[int, int], ...] = ()) -> None:
-        """A command. `behind`: the ranges of its words that are written after a redirect."""
-        ranges = [*word_ranges(node, self.source), *behind]
+    def _word_at(self, offset: int) -> list[Word]:
+        """The argv words of the shell word at a byte offset."""
+        start = self.source.index(offset)
+        return self._expanded([(start, word_end(self.source.text, start))])
+
+    def _ranges(self, command: Node) -> list[tuple[int, int]]:
+        """The places of a command's words. The tree says where it begins; words are split here, more exactly."""
+        for child in command.children:
+            if child.type not in _BEFORE_WORDS:
+                return split_words(self.source.text, self.source.index(child.start_byte))
+        return []
+
+    def _command(self, node: Node) -> None:
+        ranges = self._ranges(node)
         prefix = self._prefix_assignments(node)
-        words = tuple(word for start, end in ranges for word in self._words(start, end))
+        words = tuple(self._expanded(ranges))
         if not words:
             return
         argv, set_by_wrappers = stripped(words)
-        own = {name: word for name, word, _ in prefix}
-        own |= dict(self._wrapper_assignment(word) for word in set_by_wrappers)
+        own = {self._assigned_name(child): self._assigned_word(child) for child in prefix}
+        own |= dict(assignment_of(word) for word in set_by_wrappers)
         env = {**self.scope.exported, **own}
-        start = prefix[0][2] if prefix else ranges[0][0]
-        siblings = node.parent.children if node.parent is not None and behind else []
-        intact = not any(child.type == "ERROR" or child.is_missing for child in [*node.children, *siblings])
+        start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
+        intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
         self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact))
         self._effects(words)
 
-    def _prefix_assignments(self, node: Node) -> list[tuple[str, Word, int]]:
-        """`A=1 B=2 command`: name, value, place. Lines of assignments that the parser puts here stay in force."""
+    def _intact(self, ranges: list[tuple[int, int]]) -> bool:
+        """Whether words can be trusted: all are closed, and an error of the parser lies in one of them or elsewhere.
+
+        The parser stumbles over some expansions and over backticks around a comment; the words are split without it.
+        """
+        if not all(is_closed(self.source.text, start) for start, _ in ranges):
+            return False
+        first, last = ranges[0][0], ranges[-1][1]
+        met = [(start, end) for start, end in self.broken if start < last and first < end]
+        return all(any(begin <= start and end <= stop for begin, stop in ranges) for start, end in met)
+
+    def _prefix_assignments(self, node: Node) -> list[Node]:
+        """`A=1 B=2 command`. Lines of assignments that the parser puts here, too, stay in force."""
         found: list[Node] = []
         for child in node.children:
             if child.type != "variable_assignment":
                 continue
             found.append(child)
+            end = word_end(self.source.text, self._value_start(child))
             following = child.next_sibling
-            gap = self.source.slice(child.end_byte, following.start_byte) if following is not None else ""
-            if "\n" in gap.replace("\\\n", ""):
-                for earlier in found:
-                    self._assign(earlier, exported=False)
-                found = []
-        return [(self._assigned_name(child), self._prefix_value(child), child.start_byte) for child in found]
-
-    def _prefix_value(self, node: Node) -> Word:
-        value = node.child_by_field_name("value")
-        raw = self.source.slice(value.start_byte if value is not None else node.end_byte, node.end_byte)
-        return assigned(raw, self.source.span(node), self.scope)
-
-    def _wrapper_assignment(self, word: Word) -> tuple[str, Word]:
-        name, _, raw = word.raw.partition("=")
-        value = word.value.partition("=")[2] if word.value is not None else None
-        if word.value is not None:
-            name = word.value.partition("=")[0]
-        return name, Word(value=value, span=word.span, raw=raw, may_be_many=word.may_be_many)
+            if following is None or "\n" not in self.source.text[end : self.source.index(following.start_byte)].replace(
+                "\\\n", ""
+            ):
+                continue
+            for earlier in found:
+                self._assign(earlier, exported=False)
+            found = []
+        return found
 
     def _effects(self, words: tuple[Word, ...]) -> None:
         """What a command does to the variables of this shell, as far as its name tells."""
@@ -350,9 +368,7 @@ class _Walker:
 
     def _redirected(self, node: Node) -> None:
         body = node.child_by_field_name("body")
-        if body is not None and body.type == "command":
-            self._command(body, words_behind_redirects(node, self.source))
-        elif body is not None:
+        if body is not None:
             self._walk(body)
         for heredoc in [child for child in node.children if child.type == "heredoc_redirect"]:
             self._heredoc(node, body, heredoc)
@@ -361,9 +377,8 @@ class _Walker:
                     self._walk(child)
 
     def _heredoc(self, node: Node, body: Node | None, heredoc: Node) -> None:
-        ranges = word_ranges(body, self.source) if body is not None else []
-        words = [word for start, end in ranges for word in self._words(start, end)]
-        target = written_file(words, [*node.children, *heredoc.children], self._words)
+        words = self._expanded(self._ranges(body)) if body is not None else []
+        target = written_file(words, [*node.children, *heredoc.children], self._word_at)
         if target is None:
             return
         text = heredoc_body(heredoc, self.source, self.scope)

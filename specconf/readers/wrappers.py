@@ -88,6 +88,13 @@ def program_name(word: Word) -> str:
     return (word.value or "").rpartition("/")[2]
 
 
+def assignment_of(word: Word) -> tuple[str, Word]:
+    """The name and value of a word such as `A=1`; the value's word has the place of the whole."""
+    name, _, raw = word.text.partition("=")
+    value = word.value.partition("=")[2] if word.value is not None else None
+    return name, Word(value=value, span=word.span, raw=raw, may_be_many=word.may_be_many)
+
+
 def stripped(argv: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """The command behind all wrappers, and the `A=1` words met on the way, in order."""
     assignments: list[Word] = []

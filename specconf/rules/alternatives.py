@@ -131,6 +131,10 @@ def _other_methods(spec: Spec) -> Iterator[dict[str, JsonValue]]:
         yield {"speculation.method": "ngram", **none_of_draft}
 
 
+# The kind of draft checkpoint that each method with weights of its own drafts with.
+_KIND_FOR = {"draft_model": "plain", "eagle": "eagle", "eagle3": "eagle3"}
+
+
 def _passes(spec: Spec, changes: dict[str, JsonValue], engine: Engine, view: View, models_for: ModelsFor) -> bool:
     from pydantic import ValidationError
 
@@ -138,16 +142,20 @@ def _passes(spec: Spec, changes: dict[str, JsonValue], engine: Engine, view: Vie
         changed = spec.with_fields(changes)
     except ValidationError:
         return False
-    judgement = judge_spec(changed, engine, view, models_for(changed))
-    return not judgement.errors and not _unknown_kind(changes, judgement.result.not_checked)
+    models = models_for(changed)
+    method = changes.get("speculation.method")
+    if method is not None and not _weights_fit(str(method), models):
+        return False
+    return not judge_spec(changed, engine, view, models).errors
 
 
-def _unknown_kind(changes: dict[str, JsonValue], not_checked: list[object] | object) -> bool:
-    """Another method is only suggested when nothing about its weights is left unchecked."""
-    return "speculation.method" in changes and any(
-        getattr(item, "code", "").startswith("SC3")
-        for item in not_checked  # type: ignore[union-attr]
-    )
+def _weights_fit(method: str, models: Models) -> bool:
+    """Another method is only suggested when the weights it needs are known to be there."""
+    if method == "mtp":
+        layers = models.known("target", "mtp_layers")
+        return isinstance(layers, int) and layers > 0
+    wanted = _KIND_FOR.get(method)
+    return wanted is None or models.known("draft", "kind") == wanted
 
 
 def _nearest_release(spec: Spec, engine: Engine, database: Database, view: View, models_for: ModelsFor) -> str | None:

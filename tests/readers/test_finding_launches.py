@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from specconf.errors import InputError
 from specconf.readers.launches import FoundLaunch, find_launches, match_program
@@ -194,8 +198,10 @@ def test_a_blank_after_the_backslash_is_a_word_and_cuts() -> None:
 
 BROKEN = {
     "unclosed quote": "vllm serve m --x 'a\n",
+    "unclosed double quote": 'vllm serve m --x="a $(b) \n--port 1\n',
+    "unclosed expansion": "vllm serve m ${A\n",
     "unclosed array": "A=(a\nvllm serve m\n",
-    "broken elsewhere, nothing found": "if true; then\n  echo a\n",
+    "broken elsewhere, nothing found": "if true; then\n  echo 'vllm serve m'\n",
 }
 
 
@@ -207,9 +213,90 @@ def test_broken_syntax_is_an_error_with_its_place(name: str) -> None:
     assert caught.value.where.line >= 1
 
 
+def test_broken_syntax_without_any_mention_is_no_matter_of_ours() -> None:
+    assert found("if true; then\n  echo a\n") == []
+
+
 def test_broken_syntax_beside_an_intact_launch_is_passed_over() -> None:
     (item,) = found("vllm serve m --port 1\n\nfor x in ; do ) done\n")
     assert texts(item) == ["vllm", "serve", "m", "--port", "1"]
+
+
+STUMBLES = {
+    'vllm serve m "${V:-{\\"n\\":1}}" --port 1': ["vllm", "serve", "m", None, "--port", "1"],
+    "vllm serve m `# a comment` \\\n  --port 1": ["vllm", "serve", "m", None, "--port", "1"],
+}
+
+
+@pytest.mark.parametrize("script", STUMBLES)
+def test_what_the_parser_stumbles_over_inside_a_word_is_unresolved(script: str) -> None:
+    (item,) = found(script)
+    assert [word.value for word in item.launch.argv] == STUMBLES[script]
+
+
+@pytest.mark.parametrize(
+    "script", ["(" * 20_000, "vllm serve " + "$(" * 20_000, "vllm serve " + "{a,b}" * 30, "vllm serve " + "{a," * 5000]
+)
+def test_hostile_scripts_end_soon(script: str) -> None:
+    with contextlib.suppress(InputError):
+        found(script)
+
+
+PIECES = [
+    "vllm serve m ",
+    "A=1 ",
+    "A=(",
+    "A+=(x) ",
+    ")",
+    "(",
+    "{ ",
+    "}",
+    "$A",
+    '"${A[@]}"',
+    "'",
+    '"',
+    "\\",
+    "\n",
+    "#",
+    "`",
+]
+PIECES += [
+    "if x; then ",
+    "fi",
+    "for A in 1; do ",
+    "done",
+    "f() ",
+    "cat > o <<E\n",
+    "E\n",
+    "| ",
+    "&& ",
+    "; ",
+    "bash -c ",
+    "docker run ",
+]
+PIECES += [
+    "export ",
+    "unset A",
+    "{a,b}",
+    "$((1))",
+    "<(x)",
+    "> y ",
+    "case $A in ",
+    "a) ;; ",
+    "esac",
+    "é",
+    "\t",
+    "set -a",
+    "env ",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14))
+@settings(max_examples=400, deadline=None)
+def test_any_script_is_read_or_refused(pieces: list[str]) -> None:
+    with contextlib.suppress(InputError):
+        for item in found("".join(pieces)):
+            assert all(word.value is not None or word.raw for word in item.launch.argv)
 
 
 def test_a_launch_from_a_preset_function() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -32,17 +34,22 @@ def by_bash(script: str, folder: Path) -> list[str] | None:
     assert BASH is not None
     # without file name patterns: the reader matches none
     shown = "set -f\nvllm() { printf '%s\\0' \"$@\"; }\n" + script
-    done = subprocess.run(
+    process = subprocess.Popen(
         [BASH, "--norc", "--noprofile", "-c", shown],
-        capture_output=True,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         cwd=folder,
-        env={"PATH": "", "LC_ALL": "C.UTF-8"},
-        timeout=20,
+        env={"PATH": "/bin:/usr/bin", "LC_ALL": "C.UTF-8", "FUNCNEST": "10"},
+        start_new_session=True,
     )
-    if done.returncode:
+    try:
+        output, _ = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # and whatever it started
+        raise
+    if process.returncode:
         return None
-    return [word.decode("utf-8", "surrogateescape") for word in done.stdout.split(b"\0")[:-1]]
+    return [word.decode("utf-8", "surrogateescape") for word in output.split(b"\0")[:-1]]
 
 
 # Scripts whose words are all known from the text.
@@ -172,7 +179,7 @@ def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(BASH is None, reason="bash is not installed")
 @given(st.text(alphabet="ab1'\"\\$ {},.:=#-\n*[]~/", max_size=24))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_word_text_means_what_bash_makes_of_it(empty_folder: Path, text: str) -> None:
     """Where the reader claims to know every word, bash agrees; it claims nothing where a part is unknown."""
     script = f"vllm serve {text}\n"
@@ -183,6 +190,46 @@ def test_any_word_text_means_what_bash_makes_of_it(empty_folder: Path, text: str
     expected = by_bash(script, empty_folder)
     if expected is not None:
         assert [word.value for word in commands[0].words[1:]] == expected
+
+
+STEPS = [
+    *["A=1", "A='2 3'", "A=", "A+=4", "B=$A", 'B="$A$B"', "A=(a 'b c')", "A+=(d)", 'R=("${R[@]}" $A)', "R=(x)"],
+    *["R+=(y z)", "unset A", "unset R", "export A", "export B=5", "read -r A <<<q", "A=$(echo w)", "A=6 true", ":"],
+]
+CALLS = ["f", "B=7 f"]
+# a function's body calls none: it could call itself without end
+SIMPLE = st.sampled_from([*STEPS, *CALLS, *[f"f() {{ {step}; }}" for step in STEPS]])
+LINES = st.recursive(
+    SIMPLE,
+    lambda inner: st.one_of(
+        st.tuples(st.sampled_from(["true", "false"]), inner, inner).map(
+            lambda t: f"if {t[0]}; then {t[1]}; else {t[2]}; fi"
+        ),
+        st.tuples(st.sampled_from(["true &&", "false &&", "true ||", "false ||"]), inner).map(" ".join),
+        inner.map(lambda line: f"( {line} )"),
+        inner.map(lambda line: f"{{ {line}; }}"),
+        inner.map(lambda line: f"for B in 1 2; do {line}; done"),
+        inner.map(lambda line: f"case x in y) {line} ;; *) : ;; esac"),
+        inner.map(lambda line: f"{line} | cat"),
+    ),
+    max_leaves=4,
+)
+
+
+@pytest.mark.skipif(BASH is None, reason="bash is not installed")
+@given(st.lists(LINES, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_known_variables_are_those_of_bash(empty_folder: Path, lines: list[str]) -> None:
+    """A word that is claimed to be known, and at a known place, is the one bash passes."""
+    script = "\n".join(["f() { :; }", *lines, 'vllm "$A" "$B" "${R[@]}" end $A x$B'])
+    expected = by_bash(script, empty_folder)
+    if expected is None:
+        return
+    for at, word in enumerate(words_of(script)):
+        if word.may_be_many:
+            return
+        assert word.value is None or word.value == expected[at]
+    assert len(words_of(script)) == len(expected)
 
 
 def test_spans_count_code_points_from_one() -> None:

@@ -31,7 +31,7 @@ class Adapter:
             "VLLM_CPU_KVCACHE_SPACE": "1",
         }.items():
             os.environ.setdefault(name, value)
-        import vllm  # noqa: PLC0415 (only this environment has it)
+        import vllm
 
         self.version: str = vllm.__version__
 

@@ -71,7 +71,7 @@ class StandinMeta(type):
 
 
 def _any_schema(cls: type, source: Any, handler: Any) -> Any:
-    from pydantic_core import core_schema  # noqa: PLC0415 (only this environment needs it)
+    from pydantic_core import core_schema
 
     return core_schema.any_schema()
 
