@@ -1,6 +1,6 @@
 """Cold starts as ratios to `python -c "import yaml, click"`, and the parts of a check in one process. Prints; asserts nothing.
 
-    python benchmarks/cold.py [RUNS]
+python benchmarks/cold.py [RUNS]
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def in_process() -> None:
         view = load_database(name).at(load_database(name).line.newest_final)
         loaded = time.perf_counter()
         _ = view.names, view.by_path, view.mapping, view.constraints
-        print(f"{name:14} index {1000 * (loaded - start):6.1f} ms   view {1000 * (time.perf_counter() - loaded):6.1f} ms")
+        print(
+            f"{name:14} index {1000 * (loaded - start):6.1f} ms   view {1000 * (time.perf_counter() - loaded):6.1f} ms"
+        )
 
 
 def main() -> None:

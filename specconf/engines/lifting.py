@@ -108,8 +108,12 @@ def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[s
     wrong |= {f.option for f in lowered.findings if f.code == "SC301"} & set(fields)
     for path in lowered.settings:
         written = lowered.settings.items_by_path[path].final
-        if path in settings and not _same(settings[path], written.value) and written.field in fields:
+        if path not in settings or _same(settings[path], written.value):
+            continue
+        if written.field in fields:
             wrong.add(written.field)
+        elif written.field.startswith(SPECULATION):  # a default that comes with the method
+            wrong.add("speculation.method")
     from specconf.spec.fields import SPEC_DEFAULTS
 
     silent = {n for n in fields if n not in lowered.written and n not in lowered.refused}

@@ -116,8 +116,9 @@ def members(option: Option, value: JsonValue, view: View) -> Iterator[Member]:
     if not isinstance(value, dict) or not option.members or not view.names.get(option.members):
         yield Member(option.path, option.key, value)
         return
+    dashes = "dotted_dashes" in view.scope(option.members).forms
     for key, item in value.items():
-        member = view.names[option.members].get(key)
+        member = member_named(option, key, view, dashes=dashes)
         if member is not None and member.members and isinstance(item, dict):
             yield from members(member, item, view)
         else:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from specconf.compat.rows import Option
 from specconf.engines.base import Engine, LowerContext
 from specconf.engines.near import near_names
-from specconf.engines.options import by_loose_name, loose, members
+from specconf.engines.options import BadValue, as_text, by_loose_name, from_text, loose, members
 from specconf.settings import Origin, Problem, ProblemKind, Written
 from specconf.words import JsonValue
 
@@ -49,8 +49,16 @@ def _entries(context: LowerContext, given: Mapping[str, JsonValue], scope: str, 
             near = near_names(key, table)
             where = context.span(f"{prefix}.{key}")
             context.builder.problem(Problem(ProblemKind.UNKNOWN, scope, key, near=near, where=where))
+            if context.view.scope(scope).completeness != "complete":
+                yield _Entry(_unlisted_path(prefix, key), value, None, key)
             continue
         yield from resolved
+
+
+def _unlisted_path(prefix: str, key: str) -> str:
+    """Where an option goes that our list does not hold, and may lack: by its key, apart where it is no plain option."""
+    part = prefix.rpartition(".")[2]
+    return key if part == "options" else f"{part}.{loose(key)}"
 
 
 def _resolve(context: LowerContext, table: Mapping[str, Option], key: str, value: JsonValue) -> list[_Entry] | None:
@@ -74,8 +82,34 @@ def _option_entries(context: LowerContext, option: Option, key: str, value: Json
             yield _Entry(member.path, member.value, row, f"{key}.{member.key}" if member.path != option.path else key)
     elif option.kind == "switch" and isinstance(value, bool):
         yield _Entry(option.path, _switch_value(context, option, key, value), option, key)
+    elif value is not None and _wrong_form(option, value):
+        where = context.span(f"engines.{context.view.engine}.options.{key}")
+        shown, expected = as_text(value), _wrong_form(option, value)
+        context.builder.problem(Problem(ProblemKind.INVALID, option.scope, key, shown, expected, where=where))
     else:
-        yield _Entry(option.path, value, option, key)
+        yield _Entry(option.path, _as_argv_reads_it(option, value), option, key)
+
+
+def _wrong_form(option: Option, value: JsonValue) -> str:
+    """What a flag takes where the spec gives it a switch's value, or a switch a flag's; empty where the form fits."""
+    if not option.key.startswith("-"):
+        return ""
+    if option.kind == "switch":
+        return "true or false: it is a switch"
+    alone = option.kind == "optional" and value == option.const
+    if isinstance(value, bool) and option.type not in {"bool", "json", None} and not alone:
+        return "a value: it is not a switch"
+    return ""
+
+
+def _as_argv_reads_it(option: Option, value: JsonValue) -> JsonValue:
+    """A flag's scalar as the engine's parser types it: `64` and `"64"` are the same word on a command line."""
+    if not option.key.startswith("-") or isinstance(value, bool | list | dict | None):
+        return value
+    try:
+        return from_text(option, as_text(value))
+    except BadValue:
+        return value
 
 
 def _switch_value(context: LowerContext, option: Option, key: str, on: bool) -> JsonValue:
@@ -104,5 +138,22 @@ def _lay(context: LowerContext, entry: _Entry, field: str) -> None:
                 fix=f"Remove one of the two, or write {entry.key}: null to leave {entry.path} out.",
             )
         return
+    overlapping = _part_or_whole(context, entry.path)
+    if overlapping is not None:
+        other, by = overlapping
+        message = f"{field} sets {entry.path}, but {by} of the spec sets {other}, and one is a part of the other."
+        context.problem("SC252", field, message, fix="Remove one of the two.")
+        return
     written = Written(entry.value, Origin.OPTION, entry.key, field=field, where=context.span(field))
     context.builder.write(entry.path, written)
+
+
+def _part_or_whole(context: LowerContext, path: str) -> tuple[str, str] | None:
+    """A path set by a field of the spec that holds this one or lies inside it, with the field."""
+    for other in context.builder.paths():
+        current = context.builder.current(other)
+        if current is None or current.origin is not Origin.SPEC:
+            continue
+        if other.startswith(f"{path}.") or path.startswith(f"{other}."):
+            return other, current.field
+    return None

@@ -90,27 +90,27 @@ def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) ->
 
 
 def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"Remove {name}, or choose a release that has it."
+    """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
     lived = _releases_with(name, scope.name, view)
     known = f" ({name} exists in {lived})" if lived else ""
+    does = {"drops": "drops it without a word", "passes_on": "passes it on unread"}.get(scope.unknown_member)
     if scope.completeness != "complete" or scope.unknown_member == "unknown":
+        verdict = ("SC101", Severity.INFO, Effect.WARNS)
         message = f"Whether {title} has {name} is not checked: its options are known only in part{known}."
-        return _finding(view, "SC101", Severity.INFO, Effect.WARNS, message, fix=hint, option=name, where=where)
-    if scope.unknown_member == "rejects":
+    elif does is None:
+        verdict = ("SC101", Severity.ERROR, Effect.REJECTS)
         message = f"{title} has no option {name} and stops at start{known}."
-        return _finding(view, "SC101", Severity.ERROR, Effect.REJECTS, message, fix=hint, option=name, where=where)
-    does = "drops it without a word" if scope.unknown_member == "drops" else "passes it on unread"
-    message = f"{title} has no option {name} and {does}{known}."
+    else:
+        verdict = ("SC106", Severity.WARNING, Effect.IGNORES)
+        message = f"{title} has no option {name} and {does}{known}."
     return _finding(
         view,
-        "SC106",
-        Severity.WARNING,
-        Effect.IGNORES,
+        *verdict,
         message,
-        fix=hint,
+        fix=f"Did you mean {' or '.join(near)}?" if near else f"Remove {name}, or choose a release that has it.",
         option=name,
         where=where,
-        stage=Stage.CONFIG,
+        stage=Stage.PARSE if scope.name.endswith("cli") else Stage.CONFIG,  # members are read after the command line
     )
 
 

@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).parent / "golden_fields.txt"
 MODELS = Models(Unavailable("target", "not looked up"), Unavailable("draft", "not looked up"))
 BASE: dict[str, JsonValue] = {
     "target.model": "org/target",
-    "speculation.method": "eagle",
+    "speculation.method": "eagle3",
     "speculation.draft.model": "org/draft",
     "speculation.num_draft_tokens": 3,
 }
@@ -34,7 +34,7 @@ VALUES: dict[str, tuple[JsonValue, dict[str, JsonValue]]] = {
     "target.quantization": ("fp8", {}),
     "target.max_model_len": (4096, {}),
     "target.trust_remote_code": (True, {}),
-    "speculation.method": ("eagle", {}),
+    "speculation.method": ("eagle3", {}),
     "speculation.num_draft_tokens": (3, {}),
     "speculation.draft.model": ("org/draft", {}),
     "speculation.draft.revision": ("abc123", {}),
@@ -87,7 +87,7 @@ VALUES: dict[str, tuple[JsonValue, dict[str, JsonValue]]] = {
     "deployment.namespace": ("llm", {}),
     "deployment.model_cache": ("cache", {}),
     "deployment.secrets.hf_token": ("token-secret", {}),
-    "deployment.overlay": ({"metadata": {"labels": {"team": "llm"}}}, {}),
+    "deployment.overlay": ("overlay.yaml", {}),
 }
 DESCRIBES = tuple(f for f in ALL_FIELDS if f.startswith(("hardware.", "workload.", "objective.", "deployment.")))
 

@@ -41,7 +41,9 @@ class _Model:
         return Known(self.known[path]) if path in self.known else Missing(f"target {path}")
 
 
-def facts(settings: dict[str, Value], *, defaults: dict[str, Any] | None = None, more: bool = False, **model: Any) -> Facts:
+def facts(
+    settings: dict[str, Value], *, defaults: dict[str, Any] | None = None, more: bool = False, **model: Any
+) -> Facts:
     builder = SettingsBuilder("vllm")
     for path, value in settings.items():
         builder.write(path, Written(value, Origin.ARGV))
@@ -167,4 +169,6 @@ def test_no_comparison_ever_raises(left: Any, op: str, right: Any) -> None:
 @given(json_values, json_values)
 def test_ne_is_the_opposite_of_eq(left: Any, right: Any) -> None:
     given = facts({"k": left})
-    assert truth({"option.k": {"eq": {"const": right}}}, given) is not truth({"option.k": {"ne": {"const": right}}}, given)
+    assert truth({"option.k": {"eq": {"const": right}}}, given) is not truth(
+        {"option.k": {"ne": {"const": right}}}, given
+    )

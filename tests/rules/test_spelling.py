@@ -78,9 +78,7 @@ def test_good_words_say_nothing() -> None:
         (("partial", "rejects"), "SC101", Severity.INFO),
     ],
 )
-def test_an_unknown_key_by_what_is_known_of_its_object(
-    members: tuple[str, str], code: str, severity: Severity
-) -> None:
+def test_an_unknown_key_by_what_is_known_of_its_object(members: tuple[str, str], code: str, severity: Severity) -> None:
     (finding,) = findings("--spec", '{"num_token": 3}', members=members)
     assert (finding.code, finding.severity) == (code, severity)
     assert "num_tokens" in finding.fix

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from specconf.engines.base import LowerContext
+from specconf.engines.base import LowerContext, Models
 from specconf.engines.sglang.auto import auto_topk
 from specconf.engines.sglang.schedule import algorithm_word
+from specconf.facts import Known
 from specconf.words import JsonValue
 
 METHOD = "speculation.method"
 K = "speculation.num_draft_tokens"
+_ONE_WORD = {"eagle", "mtp"}
 TOPK = "speculation.tree.topk"
 STEPS = "speculation.tree.num_steps"
 VERIFY = "speculation.tree.num_verify_tokens"
@@ -23,6 +25,10 @@ EAGLE_TOPK = "speculative_eagle_topk"
 NUM_TOKENS = "speculative_num_draft_tokens"
 ADAPTIVE = "speculative_adaptive"
 ADAPTIVE_FILE = "speculative_adaptive_config"
+_REJECTION = {
+    "standard": ("speculative_use_rejection_sampling", "0.5.14"),
+    "block": ("speculative_use_block_verification", "0.5.22"),
+}
 THRESHOLDS = {"single": "speculative_accept_threshold_single", "acc": "speculative_accept_threshold_acc"}
 
 
@@ -34,22 +40,34 @@ def lower_speculation(context: LowerContext) -> None:
         _refuse_method(context, method)
         return
     context.write(ALGORITHM, word, METHOD)
+    if method in _ONE_WORD and algorithm_word("eagle", context.view) == algorithm_word("mtp", context.view):
+        context.restated[METHOD] = method_by_draft(
+            context.get("speculation.draft.model"), context.get("target.model"), context.models
+        )
     _LENGTHS[method](context)
     _draft(context)
     _verification(context)
+    _rejection(context)
     _adaptive(context)
 
 
+def method_by_draft(draft: object, target: object, models: Models) -> str:
+    """EAGLE heads and MTP layers share one word: MTP drafts with the target itself, or with a checkpoint made for it."""
+    kind = models.draft.fact("draft_kind")
+    assistant = isinstance(kind, Known) and kind.value == "mtp_assistant"
+    return "mtp" if draft is None or draft == target or assistant else "eagle"
+
+
 def _refuse_method(context: LowerContext, method: str) -> None:
-    """The method as a whole; nothing that belongs to it is written or told apart."""
-    rest = [name for name in context.fields if name.startswith("speculation.") and name != METHOD]
+    """The method as a whole: its refusal speaks for everything of it that would have been written."""
+    fields = [name for name in context.fields if name.startswith("speculation.") and name != METHOD]
+    rest = [name for name in fields if name not in context.refused]
     for path in context.builder.paths():
         written = context.builder.current(path)
         if written is not None and written.field in rest:
             context.builder.remove(path)
-    context.findings[:] = [f for f in context.findings if f.option not in rest]
     context.accounted.update(rest)
-    context.refused.update(rest)
+    context.written.difference_update(rest)
     since = _first_release(context, method)
     has = context.view.has(ALGORITHM)
     because = f"has no speculation by {method}" if has else "has no speculative decoding"
@@ -91,7 +109,7 @@ def _chain(context: LowerContext) -> None:
     if verify is not None and verify != length + 1:
         fix = f"Remove {VERIFY}, or write {length + 1}."
         context.refuse(VERIFY, "k", f"verifies {length + 1} tokens with topk 1 and {length} steps", fix=fix)
-    _write_length(context, length)
+    context.write(NUM_STEPS, length, K)
     context.write(EAGLE_TOPK, 1, TOPK)
     context.write(NUM_TOKENS, length + 1, K)
     _settle(context, length, STEPS, VERIFY)
@@ -99,28 +117,35 @@ def _chain(context: LowerContext) -> None:
 
 def _tree(context: LowerContext) -> None:
     k, steps, verify = context.get(K), context.get(STEPS), context.get(VERIFY)
-    length = steps if steps is not None else k
-    context.write(EAGLE_TOPK, context.get(TOPK), TOPK)
-    if verify is None:
-        context.refuse(
-            TOPK,
-            "k",
-            "needs the number of tokens that the target verifies when topk is above 1",
-            fix=_verify_fix(context, length),
-        )
-    else:
-        context.write(NUM_TOKENS, verify, VERIFY)
-    if length is None:
-        fix = f"Set {K}, the number of draft tokens on the longest path."
-        context.refuse(TOPK, "k", "needs the number of draft steps when topk is above 1", fix=fix)
-        return
     if k is not None and steps is not None and k != steps:
         fix = f"Remove {STEPS}, or write {k}."
         context.refuse(STEPS, "k", "drafts one token of the longest path in each step", fix=fix)
-        length = k
-    assert isinstance(length, int)
-    _write_length(context, length)
-    _settle(context, length, STEPS)
+    length = k if k is not None else steps
+    if not _has_defaults(context) and (verify is None or length is None):
+        _refuse_tree(context, length)
+        return
+    if isinstance(length, int):
+        context.write(NUM_STEPS, length, K)
+        _settle(context, length, STEPS)
+    context.write(EAGLE_TOPK, context.get(TOPK), TOPK)
+    if verify is not None:
+        context.write(NUM_TOKENS, verify, VERIFY)
+
+
+def _refuse_tree(context: LowerContext, length: JsonValue) -> None:
+    """The refusal of topk speaks for the numbers beside it, which are left out with it."""
+    if context.get(VERIFY) is None:
+        because = "needs the number of tokens that the target verifies when topk is above 1"
+        context.refuse(TOPK, "k", because, fix=_verify_fix(context, length))
+    else:
+        fix = f"Set {K}, the number of draft tokens on the longest path."
+        context.refuse(TOPK, "k", "needs the number of draft steps when topk is above 1", fix=fix)
+    context.accounted |= {K, STEPS, VERIFY} & set(context.fields)
+
+
+def _has_defaults(context: LowerContext) -> bool:
+    """Releases in which each of the three numbers has a default of its own, so that any of them can be left out."""
+    return isinstance(context.view.default(NUM_STEPS), int)
 
 
 def _verify_fix(context: LowerContext, steps: JsonValue) -> str:
@@ -129,10 +154,6 @@ def _verify_fix(context: LowerContext, steps: JsonValue) -> str:
         return f"Set {VERIFY}, the tokens verified per round, the root included."
     most = 1 + topk + (steps - 1) * topk * topk
     return f"Set {VERIFY} to the tokens verified per round, the root included: from {steps + 1} to {most}."
-
-
-def _write_length(context: LowerContext, length: int) -> None:
-    context.write(NUM_STEPS, length, K)
 
 
 def _settle(context: LowerContext, length: int, *instead: str) -> None:
@@ -147,7 +168,7 @@ def _settle(context: LowerContext, length: int, *instead: str) -> None:
 def _no_length(context: LowerContext) -> None:
     """K is left to the engine: then it chooses topk too, unless the release has a default for each number."""
     view = context.view
-    if view.option(NUM_STEPS) is None or view.default(NUM_STEPS) is not None or _adapts(context):
+    if _has_defaults(context) or _adapts(context):
         context.write(EAGLE_TOPK, 1, TOPK)
         return
     word = algorithm_word(context.get(METHOD), view)
@@ -160,17 +181,25 @@ def _no_length(context: LowerContext) -> None:
 
 
 def _adapts(context: LowerContext) -> bool:
-    """Releases whose adaptive mode takes topk without a number of steps."""
-    return context.get("speculation.adaptive") not in (None, False) and context.view.has(
-        "speculative_use_rejection_sampling"
-    ) is True
+    """Releases whose adaptive mode takes topk without a number of steps; they also have rejection sampling."""
+    asked = context.get("speculation.adaptive")
+    on = asked is True or _adaptive_file(asked) is not None
+    return on and context.view.has(_REJECTION["standard"][0]) is True
+
+
+def _adaptive_file(value: JsonValue) -> str | None:
+    """The file of `{config: FILE}`."""
+    file = value.get("config") if isinstance(value, dict) and set(value) == {"config"} else None
+    return file if isinstance(file, str) else None
 
 
 def _ngram_lengths(context: LowerContext) -> None:
     k, verify = context.get(K), context.get(VERIFY)
     if verify is not None and k is not None and verify != (k + 1 if isinstance(k, int) else None):
         fix = f"Remove {K}, or {VERIFY}."
-        context.refuse(K, "k", "has one number for the tokens that an n-gram match brings and for those verified", fix=fix)
+        context.refuse(
+            K, "k", "has one number for the tokens that an n-gram match brings and for those verified", fix=fix
+        )
     tokens = verify if verify is not None else (k + 1 if isinstance(k, int) else None)
     if isinstance(tokens, int):
         context.write(NUM_TOKENS, tokens, K)
@@ -208,7 +237,9 @@ def _draft(context: LowerContext) -> None:
     size = context.get("speculation.draft.tensor_parallel_size")
     if size is not None:
         same = context.get("serving.tensor_parallel_size") or 1
-        _same_as_target(context, "speculation.draft.tensor_parallel_size", size == same, "splits the draft as the target")
+        _same_as_target(
+            context, "speculation.draft.tensor_parallel_size", size == same, "splits the draft as the target"
+        )
     length = context.get("speculation.draft.max_model_len")
     if length is not None:
         same_length = length == context.get("target.max_model_len")
@@ -225,7 +256,9 @@ def _draft(context: LowerContext) -> None:
         context.covered("speculation.draft.quantization")
     else:
         because = "quantizes the draft as the target"
-        context.refuse("speculation.draft.quantization", "results", because, fix="Unset it, or use SGLang 0.5.7 or newer.")
+        context.refuse(
+            "speculation.draft.quantization", "results", because, fix="Unset it, or use SGLang 0.5.7 or newer."
+        )
 
 
 def _same_as_target(context: LowerContext, name: str, same: bool, because: str) -> None:
@@ -257,6 +290,19 @@ def _verification(context: LowerContext) -> None:
             context.write(THRESHOLDS[key], number, name)
 
 
+def _rejection(context: LowerContext) -> None:
+    name, value = "speculation.sampling.rejection", context.get("speculation.sampling.rejection")
+    path, since = _REJECTION.get(str(value), ("", ""))
+    if value is None:
+        return
+    if context.view.has(path):
+        context.write(path, True, name)
+    else:
+        context.refuse(
+            name, "performance", f"has no choice of {value} rejection sampling", fix=f"Use SGLang {since} or newer."
+        )
+
+
 def _adaptive(context: LowerContext) -> None:
     """`true` is the switch; a mapping can only be said by a file, so it names one: {config: FILE}."""
     name, value = "speculation.adaptive", context.get("speculation.adaptive")
@@ -268,8 +314,8 @@ def _adaptive(context: LowerContext) -> None:
     if not context.view.has(ADAPTIVE):
         context.refuse(name, "performance", "cannot change K while it runs", fix="Use SGLang 0.5.11 or newer.")
         return
-    file = value.get("config") if isinstance(value, dict) and set(value) == {"config"} else None
-    if value is not True and not isinstance(file, str):
+    file = _adaptive_file(value)
+    if value is not True and file is None:
         fix = "Write true, or {config: FILE} with a file in the engine's own format."
         context.refuse(name, "performance", "reads its adaptive parameters from a file only", fix=fix)
         return

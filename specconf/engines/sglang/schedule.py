@@ -25,8 +25,8 @@ def lower_overlap(value: JsonValue, context: LowerContext) -> JsonValue | _Nothi
             return True
         raise CannotExpressError("performance", f"cannot run {algorithm} with the overlap scheduler")
     if value is True:
-        return _turn_on(row.columns["on"], context)
-    if row.columns["off"] == "env":
+        return _turn_on(row.columns["turn_on"], context)
+    if row.columns["turn_off"] == "env":
         context.write(SPEC_V2, "0", FIELD)
         return NOTHING
     return True
@@ -53,12 +53,12 @@ def lift_overlap(settings: Settings, view: View, algorithm: str) -> Fields:
     row, _ = view.lookup("overlap", algorithm)
     if row is None:
         return {}
-    if row.columns["on"] == "flag" and settings.get(BETA_SPEC) is True:
+    if row.columns["turn_on"] == "flag" and settings.get(BETA_SPEC) is True:
         return {FIELD: True}
     asked = truth(settings.get(SPEC_V2))
-    if row.columns["on"] == "env" and asked is True:
+    if row.columns["turn_on"] == "env" and asked is True:
         return {FIELD: True}
-    if row.columns["off"] == "env":
+    if row.columns["turn_off"] == "env":
         return {FIELD: False if asked is False else None}  # the plain switch is not what turns it off here
     return {}
 

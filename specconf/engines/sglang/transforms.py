@@ -126,6 +126,7 @@ TRANSFORMS: Mapping[str, Transform] = {
     "chunked_prefill": Transform(_lower_chunked, _lift_chunked),
     "kv_dtype": Transform(_lower_kv_dtype, _lift_kv_dtype),
     "data_parallel": Transform(_lower_data_parallel, _lift_data_parallel),
+    "replicas": Transform(lambda value, _: value, _lift_data_parallel),
     "attention_dp": Transform(_lower_attention_dp, _lift_attention_dp),
     "attention_dp_is_tp": Transform(_lower_attention_dp_is_tp, _lift_attention_dp_is_tp),
     "expert_switch": Transform(_lower_expert_switch, _lift_attention_dp_is_tp),

@@ -26,7 +26,9 @@ def rows_of(schedule: JsonValue, disable_above: JsonValue, k: JsonValue) -> Step
             if not isinstance(k, int):
                 return None
             rows.append([1, disable_above, k])
-        rows.append([disable_above + 1, disable_above + 1, 0])
+        rows[-1][1] = max(rows[-1][1], disable_above)  # vLLM would go on with the last row's K anyway
+        end = rows[-1][1] + 1
+        rows.append([end, end, 0])
     return [list(row) for row in rows]
 
 
@@ -41,17 +43,10 @@ def schedule_of(rows: JsonValue) -> JsonValue:
     start = 1
     for index, row in enumerate(rows):
         first, end, length = _three(row)
-        last = index == len(rows) - 1
-        if last and length == 0 and first == end and index:
-            previous = steps[-1]
-            assert isinstance(previous, dict)
-            if first != start:  # the row before goes on up to here
-                previous["up_to"] = first - 1
-            steps.append({"k": 0})
-            continue
+        open_end = index == len(rows) - 1 and length == 0 and first == end
         if first != start or end < first:
             raise LookupError(rows)
-        steps.append({"up_to": end, "k": length})
+        steps.append({"k": 0} if open_end else {"up_to": end, "k": length})
         start = end + 1
     return steps
 

@@ -30,8 +30,6 @@ def _can_write_false(path: str, context: LowerContext) -> bool:
     return option is not None and (option.kind != "switch" or bool(option.no_names))
 
 
-
-
 def _lift_bool(value: JsonValue, settings: Settings) -> JsonValue:
     del settings
     if not isinstance(value, bool):
@@ -59,7 +57,8 @@ def _ranks(tensor: JsonValue, data: JsonValue) -> int:
 
 
 def _lower_expert_parallel(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    ranks = _ranks(context.get("serving.tensor_parallel_size"), context.get("serving.data_parallel_size"))
+    data = context.get("serving.data_parallel_size") if context.view.has("data_parallel_size") else None
+    ranks = _ranks(context.get("serving.tensor_parallel_size"), data)
     if value == ranks:
         return True
     if value == 1:

@@ -1,0 +1,80 @@
+"""Value transforms of TensorRT-LLM's mapping table: how a field of the spec becomes a setting and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing
+from specconf.settings import Settings
+from specconf.words import JsonValue
+
+_TP = "serving.tensor_parallel_size"
+_TP_PATH = "tensor_parallel_size"
+_EAGER = "serving.enforce_eager"
+
+
+def _lower_true_only(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """True writes the switch; false is what the engine does without it."""
+    del context
+    return True if value is True else NOTHING
+
+
+def _lift_true_only(value: JsonValue, settings: Settings) -> JsonValue:
+    del settings
+    if value is not True:
+        raise LookupError(value)
+    return True
+
+
+def _lower_null_when_true(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """True writes null, which switches the object off; false is what the engine does without it."""
+    del context
+    return None if value is True else NOTHING
+
+
+def _lift_null_when_true(value: JsonValue, settings: Settings) -> JsonValue:
+    del settings
+    if value is not None:
+        raise LookupError(value)
+    return True
+
+
+def _lower_attention_dp(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """The engine has a switch: all ranks of the tensor-parallel group, or none."""
+    ranks = context.get(_TP) or 1
+    if value == 1:
+        return False
+    if value == ranks:
+        return True
+    raise CannotExpressError(
+        "performance",
+        f"runs attention data parallelism over all of the {ranks} tensor-parallel ranks or not at all",
+        f"Set serving.attention_data_parallel_size to 1 or to {_TP}.",
+    )
+
+
+def _lift_attention_dp(value: JsonValue, settings: Settings) -> JsonValue:
+    if value is False:
+        return 1
+    ranks = settings.get(_TP_PATH)
+    if value is not True or not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 2:
+        raise LookupError(value)
+    return ranks
+
+
+def _lower_graph_batch(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """Without CUDA graphs no decode step is captured, so that no bound has to be written."""
+    return NOTHING if context.get(_EAGER) is True else value
+
+
+def _lift_as_it_is(value: JsonValue, settings: Settings) -> JsonValue:
+    del settings
+    return value
+
+
+TRANSFORMS: Mapping[str, Transform] = {
+    "true_only": Transform(_lower_true_only, _lift_true_only),
+    "null_when_true": Transform(_lower_null_when_true, _lift_null_when_true),
+    "attention_dp_bool": Transform(_lower_attention_dp, _lift_attention_dp),
+    "graph_batch": Transform(_lower_graph_batch, _lift_as_it_is),
+}

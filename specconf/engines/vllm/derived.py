@@ -1,0 +1,166 @@
+"""Facts that are computed once per launch from its settings and models, free of any release: `derived.*`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.engines.vllm.inference import MODEL, NGRAM_MODELS
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.settings import Origin, Setting
+from specconf.words import JsonValue
+
+CONFIG = "speculative_config"
+# What the separate flags of before 0.8.3 can say.
+_FLAG_KEYS = frozenset(
+    {
+        "model", "quantization", "num_speculative_tokens", "disable_mqa_scorer", "draft_tensor_parallel_size",
+        "max_model_len", "disable_by_batch_size", "prompt_lookup_max", "prompt_lookup_min", "acceptance_method",
+        "posterior_threshold", "posterior_alpha", "disable_logprobs",
+    }
+)  # fmt: skip
+
+
+def speculates(facts: Facts) -> Fact:
+    """Whether the launch asks for speculation at all."""
+    written = facts.settings.writes(CONFIG) and facts.settings.get(CONFIG, "members") is not None
+    if not written and facts.settings.may_hold_more:
+        return Missing("unresolved words of the launch")
+    return Known(written)
+
+
+def draft_is_target(facts: Facts) -> Fact:
+    """Whether the target's own checkpoint drafts: no draft model is named, or the target is."""
+    draft, target = facts.get(f"asked.{MODEL}"), facts.get("asked.model")
+    if isinstance(draft, Known) and draft.value is None:
+        return Known(True)
+    if isinstance(draft, Known) and isinstance(target, Known):
+        return Known(draft.value == target.value)
+    return draft if isinstance(draft, Missing) else Missing("the names of target and draft")
+
+
+def _drafter(path: str) -> Derivation:
+    """A fact of whichever checkpoint drafts."""
+
+    def derive(facts: Facts) -> Fact:
+        own = draft_is_target(facts)
+        if not isinstance(own, Known):
+            return own
+        return facts.get(f"target.{path}" if own.value else f"draft.{path}")
+
+    return derive
+
+
+def target_text_model_type(facts: Facts) -> Fact:
+    """The model type of the target's language model, which checks of the engine look at."""
+    inner = facts.get("target.config.text_config.model_type")
+    return inner if isinstance(inner, Known) and inner.value is not None else facts.get("target.model_type")
+
+
+def draft_name(facts: Facts) -> Fact:
+    """The draft's name in lower case, as the engine searches it for the words of methods; empty where none is named."""
+    asked = facts.get(f"asked.{MODEL}")
+    if not isinstance(asked, Known):
+        return asked
+    return Known(asked.value.lower() if isinstance(asked.value, str) else "")
+
+
+def named_by_flags(facts: Facts) -> Fact:
+    """Whether the speculative config is written with separate flags rather than as one object."""
+    settings = [s for path, s in facts.settings.items_by_path.items() if path.startswith(f"{CONFIG}.")]
+    return Known(bool(settings) and all(_is_flag(s) for s in settings))
+
+
+def _is_flag(setting: Setting) -> bool:
+    """Whether a flag wrote it; what a spec sets is written as one where there is one (see `emit`)."""
+    spelling, origin = setting.final.spelling, setting.final.origin
+    if origin in {Origin.SPEC, Origin.OPTION}:
+        return setting.path.rpartition(".")[2] in _FLAG_KEYS
+    return spelling.startswith("-")
+
+
+def draft_method(facts: Facts) -> Fact:
+    """What the draft's name and config make of it where no key names the method."""
+    speculating = speculates(facts)
+    if not isinstance(speculating, Known) or not speculating.value:
+        return speculating if not isinstance(speculating, Known) else Known(None)
+    name = facts.get(f"asked.{MODEL}")
+    if not isinstance(name, Known):
+        return name
+    if name.value in NGRAM_MODELS:
+        return Known("ngram")
+    if name.value is None:
+        return Known("mtp")
+    model_type = facts.get("draft.model_type")
+    if isinstance(model_type, Missing):
+        return model_type
+    kind: JsonValue = model_type.value if isinstance(model_type, Known) else None
+    own = draft_is_target(facts)
+    if isinstance(own, Known) and own.value and facts.get("target.mtp_layers") != Known(0):
+        return Known("mtp")
+    return Known(kind if kind in ("eagle", "medusa", "mlp_speculator") else "draft_model")
+
+
+def draft_vocab_differs(facts: Facts) -> Fact:
+    """Whether target and draft differ in the size of their vocabularies; a target that drafts for itself does not."""
+    if draft_is_target(facts) == Known(True):
+        return Known(False)
+    target, draft = facts.get("target.vocab_size"), facts.get("draft.vocab_size")
+    for fact in (target, draft):
+        if not isinstance(fact, Known):
+            return fact
+    assert isinstance(target, Known)
+    assert isinstance(draft, Known)
+    if target.value is None or draft.value is None:
+        return Missing("vocabulary sizes of target and draft")
+    return Known(target.value != draft.value)
+
+
+# RoPE scaling that leaves max_position_embeddings as the length a checkpoint is good for.
+_PLAIN_ROPE = ("default", "llama3", "longrope", "su")
+
+
+def _config_length(role: str, facts: Facts) -> Fact:
+    """The longest sequence that a checkpoint's config allows, where no RoPE scaling stretches it."""
+    for key in ("rope_scaling", "rope_parameters"):
+        scaling = facts.get(f"{role}.config.{key}")
+        if not isinstance(scaling, Known):
+            return scaling
+        kind = scaling.value.get("rope_type", scaling.value.get("type")) if isinstance(scaling.value, dict) else None
+        if scaling.value is not None and kind not in _PLAIN_ROPE:
+            return Missing(f"the length of the {role}", "its RoPE scaling stretches it by release")
+    length = facts.get(f"{role}.max_position_embeddings")
+    return Missing(f"{role} max_position_embeddings") if length == Known(None) else length
+
+
+def target_length(facts: Facts) -> Fact:
+    """The longest sequence served: as the launch says, else as the target's config allows."""
+    asked = facts.get("option.max_model_len")
+    if isinstance(asked, Known) and isinstance(asked.value, int) and asked.value > 0:
+        return asked
+    return _config_length("target", facts) if isinstance(asked, Known) else asked
+
+
+def draft_length(facts: Facts) -> Fact:
+    """The longest sequence that the draft takes: as the launch says, else as its config allows."""
+    if draft_is_target(facts) == Known(True):
+        return target_length(facts)
+    asked = facts.get(f"asked.{CONFIG}.max_model_len")
+    if isinstance(asked, Known) and asked.value is None:
+        return _config_length("draft", facts)
+    return asked
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "speculates": speculates,
+    "draft_is_target": draft_is_target,
+    "drafter_model_type": _drafter("model_type"),
+    "drafter_architecture": _drafter("architecture"),
+    "drafter_mtp_layers": _drafter("mtp_layers"),
+    "target_text_model_type": target_text_model_type,
+    "draft_name": draft_name,
+    "named_by_flags": named_by_flags,
+    "draft_method": draft_method,
+    "draft_vocab_differs": draft_vocab_differs,
+    "target_length": target_length,
+    "draft_length": draft_length,
+}

@@ -1,0 +1,209 @@
+"""A launch's words → settings: vLLM's program forms, its argument parser and its option file, by the release's options.
+
+The parser takes underscores for dashes in flags, unambiguous beginnings, `-O3`, numbers with suffixes, dotted members of
+objects, and `--config FILE`, whose options stand before those of the command line and so lose against them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from specconf.compat.database import View
+from specconf.engines.argv import ArgvReader, Grammar
+from specconf.engines.options import compact_json
+from specconf.engines.vllm import option_file
+from specconf.engines.vllm.behaviour import does
+from specconf.engines.vllm.emit import MODEL, SCOPE
+from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written
+from specconf.words import Launch, Unresolved, Word
+
+ENGINE = "vllm"
+_PYTHON = re.compile(r"(python|pypy)[\d.]*\Z")
+_MODULE_START = "vllm.entrypoints."
+_SHORT_LEVEL = re.compile(r"-O=?(\d)\Z")
+_HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])\Z")
+_HUMAN_PARSER = "human_readable_int"
+_FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SHORT_FLAGS = {"--spec-method": "method", "--spec-model": "model", "--spec-tokens": "num_speculative_tokens"}
+_CONFIG_FLAGS = ("--speculative-config", "-sc")
+
+
+def canonical(flag: str) -> str:
+    """A flag as the database spells it: dashes for underscores, up to the first dot."""
+    if not flag.startswith("--"):
+        return flag
+    base, dot, rest = flag.partition(".")
+    return base.replace("_", "-") + dot + rest
+
+
+def resolve(launch: Launch, view: View) -> Settings:
+    """The settings of a launch: its option file, its command line over it, and the environment beside both."""
+    serve, words = arguments(launch.argv)
+    words = [word for given in words for word in _expanded(given, view)]
+    words, file_words, problems = option_file.pulled(words, dict(launch.files), view)
+    from_file = _read(file_words, view, serve=serve)
+    from_argv = _read(_in_order(words, view), view, serve=serve)
+    builder = SettingsBuilder(ENGINE)
+    _merge(builder, from_file, from_argv)
+    for problem in [*problems, *from_file.problems, *from_argv.problems, *_twice(words, view)]:
+        builder.problem(problem)
+    for word in (*from_file.unresolved, *from_argv.unresolved):
+        builder.unresolved(word)
+    for name, word in launch.env:
+        if name.startswith("VLLM_") or f"env.{name}" in view.by_path:
+            value = word.value if word.value is not None else Unresolved(word.raw)
+            builder.write(f"env.{name}", Written(value, Origin.ENV, name, where=word.span))
+    return builder.build()
+
+
+def arguments(argv: Sequence[Word]) -> tuple[bool, list[Word]]:
+    """Whether the words are those of `vllm serve`, and the words after the program."""
+    names = [PurePosixPath(word.text).name for word in argv[:1]]
+    if names and _PYTHON.match(names[0]):
+        return _after_python(argv)
+    if names == ["vllm"] and len(argv) > 1 and argv[1].value == "serve":
+        return True, list(argv[2:])
+    if names == ["api_server.py"]:
+        return False, list(argv[1:])
+    return bool(argv) and argv[0].value == "serve", list(argv[1:] if argv and argv[0].value == "serve" else argv)
+
+
+def _after_python(argv: Sequence[Word]) -> tuple[bool, list[Word]]:
+    for index, word in enumerate(argv):
+        if word.value == "-m" and index + 1 < len(argv) and argv[index + 1].text.startswith(_MODULE_START):
+            rest = list(argv[index + 2 :])
+            serve = bool(rest) and rest[0].value == "serve" and argv[index + 1].text.endswith("cli.main")
+            return serve, rest[1:] if serve else rest
+        if word.text.endswith("api_server.py"):
+            return False, list(argv[index + 1 :])
+    return False, list(argv[1:])
+
+
+def _expanded(word: Word, view: View) -> Iterator[Word]:
+    """`-O3` as the two words that this release makes of it."""
+    level = _SHORT_LEVEL.match(word.value) if word.value is not None else None
+    if level is None or not does(view, "short_level"):
+        yield word
+        return
+    flag = "--optimization-level" if does(view, "optimization_level") else "-O"
+    yield replace(word, value=flag)
+    yield replace(word, value=level[1])
+
+
+def _read(words: list[Word], view: View, *, serve: bool) -> Settings:
+    builder = SettingsBuilder(ENGINE)
+    reader = ArgvReader(view, Grammar(SCOPE, canonical=canonical), builder)
+    if not serve:
+        reader.positionals = []
+    reader.read(list(_numbers(_literals(words, view), view)))
+    settings = builder.build()
+    if serve and not does(view, "model_flag_moves"):
+        model = settings.setting(MODEL)
+        if model is not None and model.final.spelling:
+            note = Problem(ProblemKind.UNEXPECTED, SCOPE, model.final.spelling, where=model.final.where)
+            return replace(settings, problems=(*settings.problems, note))
+    return settings
+
+
+def _merge(builder: SettingsBuilder, from_file: Settings, from_argv: Settings) -> None:
+    """File first, then the command line; an object that the command line writes at all replaces the file's."""
+    objects = {path.partition(".")[0] for path in from_argv if "." in path}
+    for path, setting in from_file.items_by_path.items():
+        if path.partition(".")[0] in objects:
+            continue
+        for written in setting.written:
+            builder.write(path, replace(written, origin=Origin.FILE, where=None))
+    for path, setting in from_argv.items_by_path.items():
+        for written in setting.written:
+            builder.write(path, written)
+
+
+def _in_order(words: list[Word], view: View) -> list[Word]:
+    """The short flags of the speculative config behind the JSON that they are merged into."""
+    if not does(view, "short_spec_flags"):
+        return words
+    kept: list[Word] = []
+    moved: list[Word] = []
+    index = 0
+    while index < len(words):
+        name, equals, _ = canonical(words[index].text).partition("=")
+        if name in _SHORT_FLAGS:
+            step = 1 if equals else 2
+            moved += words[index : index + step]
+            index += step
+        else:
+            kept.append(words[index])
+            index += 1
+    return kept + moved
+
+
+def _twice(words: list[Word], view: View) -> Iterator[Problem]:
+    """Short flags beside a JSON that sets the same key, which the engine refuses."""
+    if not does(view, "short_spec_flags"):
+        return
+    text = next((w for w in (_value_of(words, flag) for flag in _CONFIG_FLAGS) if w is not None), None)
+    if text is None or text.value is None:
+        return
+    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+        name, equals, inline = canonical(word.text).partition("=")
+        key = _SHORT_FLAGS.get(name)
+        if key is not None and re.search(rf'"{key}"\s*:', text.value):
+            expected = f"it only where --speculative-config does not set {key} too"
+            value = inline if equals else following.text
+            yield Problem(ProblemKind.INVALID, SCOPE, name, value, expected, where=word.span)
+
+
+def _value_of(words: list[Word], flag: str) -> Word | None:
+    for word, following in pairwise(words):
+        if canonical(word.text) == flag:
+            return following
+    return None
+
+
+def _literals(words: Sequence[Word], view: View) -> Iterator[Word]:
+    """Where the release reads the speculative config as a Python literal: as the JSON of the same value."""
+    after = False
+    for word in words:
+        if after and word.value is not None and does(view, "separate_flags"):
+            yield replace(word, value=_literal_as_json(word.value))
+        else:
+            yield word
+        after = canonical(word.text) == "--speculative-config"
+
+
+def _literal_as_json(text: str) -> str:
+    try:
+        value = ast.literal_eval(text)
+        return compact_json(value)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return f"not a Python literal: {text}"
+
+
+def _numbers(words: Iterator[Word], view: View) -> Iterator[Word]:
+    """Numbers with a suffix (`32k` decimal, `32K` binary) as plain numbers, for the options that take them."""
+    after = ""
+    for word in words:
+        name, equals, inline = canonical(word.text).partition("=")
+        option = view.names.get(SCOPE, {}).get(name)
+        parser = option.parser if option is not None and option.parser.startswith(_HUMAN_PARSER) else ""
+        if parser and equals and word.value is not None:
+            yield replace(word, value=f"{name}={_plain_number(inline, parser)}")
+        elif after and word.value is not None:
+            yield replace(word, value=_plain_number(word.value, after))
+        else:
+            yield word
+        after = "" if equals else parser
+
+
+def _plain_number(text: str, parser: str) -> str:
+    match = _HUMAN.match(text)
+    if text.lower() == "auto" and parser.endswith("_or_auto"):
+        return "-1"
+    if match is None or ("." in match[1] and match[2].isupper()):
+        return text
+    return str(int(float(match[1]) * _FACTORS[match[2]]))

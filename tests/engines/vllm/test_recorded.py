@@ -1,0 +1,60 @@
+"""Against answers of vLLM itself: seven releases were given the same launches, and our verdict has to be theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from specconf.findings import Effect, Stage
+from specconf.rules.judge import Judgement
+from tests.engines.vllm.support import judged
+
+RECORDED = Path(__file__).parent / "recorded"
+CONFIGS: dict[str, Any] = json.loads((RECORDED / "configs.json").read_text())
+CASES: dict[str, Any] = json.loads((RECORDED / "cases.json").read_text())
+VERDICTS: dict[str, dict[str, Any]] = json.loads((RECORDED / "verdicts.json").read_text())
+
+# What a launch alone cannot show: a directory that is not there, and words that only the quantization registry holds.
+NOT_DECIDABLE = {"bad-draft-missing-path", "bad-draft-quant"}
+_SEEN = {Stage.PARSE, Stage.CONFIG, None}
+
+
+def verdict(release: str, name: str) -> Judgement:
+    case = CASES[name]
+    draft = CONFIGS.get(case["draft"]) if case["draft"] else None
+    return judged(
+        {
+            "release": release,
+            "argv": case["argv"],
+            "target": CONFIGS[case["target"]],
+            "draft": draft,
+            "facts": {"hardware.platform": "cpu"},  # the engine was asked on one
+        }
+    )
+
+
+@pytest.mark.parametrize(("release", "name"), [(r, n) for r in VERDICTS for n in VERDICTS[r]])
+def test_verdict(release: str, name: str) -> None:
+    recorded = VERDICTS[release][name]
+    judgement = verdict(release, name)
+    errors = [f for f in judgement.errors if f.stage in _SEEN]
+    if recorded["verdict"] == "accept":
+        assert [f.message for f in errors] == []
+    elif recorded["exception"] == "ImportError":  # a package that was not installed beside the engine
+        assert any(f.effect is Effect.NEEDS for f in judgement.findings)
+    elif name in NOT_DECIDABLE:
+        pytest.skip("a launch does not show what the engine found missing")
+    else:
+        assert errors, recorded
+
+
+@pytest.mark.parametrize(("release", "name"), [(r, n) for r in VERDICTS for n in VERDICTS[r]])
+def test_method_in_force(release: str, name: str) -> None:
+    method = VERDICTS[release][name].get("method")
+    if method is None or name == "ok-speculators-positional":
+        return  # without speculation, or with speculation that the served checkpoint brings along
+    effective = verdict(release, name).result.effective["speculative_config.method"].value
+    assert getattr(effective, "value", None) == method
