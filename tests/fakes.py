@@ -44,6 +44,11 @@ class FakeEngine:
         del settings, view, models
         return {}
 
+    def part_of_several(self, settings: Settings) -> str:
+        """Never."""
+        del settings
+        return ""
+
     def resolve(self, launch: Launch, view: View) -> Settings:
         """Nothing."""
         raise NotImplementedError

@@ -239,6 +239,10 @@ class Engine(Protocol):
         """The best guess at the speculation fields; `engines.lifting` proves it by lowering it again."""
         ...
 
+    def part_of_several(self, settings: Settings) -> str:
+        """Why these settings are one part of a multi-node or disaggregated deployment; empty when they are not."""
+        ...
+
     def resolve(self, launch: Launch, view: View) -> Settings:
         """A launch's words as settings."""
         ...

@@ -27,12 +27,12 @@ def project(spec: Spec, lowered: Lowered) -> Spec:
     """The part of a spec that a lowering of it carries: what `lift` can give back."""
     from specconf.spec.model import Spec as SpecModel
 
-    kept = {name: value for name, value in spec.set_fields().items() if name in lowered.written} | dict(lowered.restated)
-    if "speculation.method" not in kept:
-        kept = _without_speculation(kept)
+    kept = {name: value for name, value in spec.set_fields().items() if name in lowered.written} | dict(
+        lowered.restated
+    )
     name = lowered.settings.engine
     section = {k: v for k, v in spec.engine_settings().get(name, {}).items() if k != "release"}
-    return SpecModel.from_fields(kept, engines={name: section} if section else {})
+    return SpecModel.from_fields(_with_method(kept), engines={name: section} if section else {})
 
 
 def lift(settings: Settings, engine: Engine, view: View, models: Models) -> Spec:
@@ -49,9 +49,7 @@ def lift(settings: Settings, engine: Engine, view: View, models: Models) -> Spec
             )
     if engine.model_path not in settings:
         raise InputError(f"the launch names no target model ({engine.model_path}).", hint="Give it with --target.")
-    fields = {**_mapped(settings, engine, view), **engine.lift_speculation(settings, view, models)}
-    if "speculation.method" not in fields:
-        fields = _without_speculation(fields)
+    fields = _with_method({**_mapped(settings, engine, view), **engine.lift_speculation(settings, view, models)})
     for _ in range(_ROUNDS):
         spec = _buildable(fields)
         lowered = lower(spec, engine, view, models)
@@ -121,16 +119,9 @@ def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[s
     return wrong - {"speculation.method"} if fields.get("speculation.method") == "none" else wrong
 
 
-def _without_speculation(fields: Fields) -> Fields:
-    """The fields of the target alone."""
-    return {n: v for n, v in fields.items() if not n.startswith(SPECULATION)} | {"speculation.method": "none"}
-
-
 def _less(fields: Fields, wrong: set[str]) -> Fields:
     """The guess without wrong fields; without a method there is no speculation to speak of."""
-    if "speculation.method" in wrong:
-        return _without_speculation(fields)
-    return {n: v for n, v in fields.items() if n not in wrong}
+    return _with_method({n: v for n, v in fields.items() if n not in wrong})
 
 
 def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Engine, view: View) -> Spec:

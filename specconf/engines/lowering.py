@@ -19,6 +19,7 @@ from specconf.engines.base import (
     Transform,
 )
 from specconf.engines.overlay import lay_options
+from specconf.engines.shape import check_shape
 from specconf.errors import DatabaseError
 from specconf.facts import Known
 from specconf.findings import Finding, Severity
@@ -80,6 +81,7 @@ def lower(
         _check_weights(context)
         engine.lower_speculation(context)
     lay_options(context, engine)
+    check_shape(context, engine)
     forgotten = set(context.fields) - context.accounted
     if forgotten:
         raise DatabaseError(f"lowering to {view.engine} {view.release} forgets {', '.join(sorted(forgotten))}")

@@ -52,6 +52,13 @@ class SGLang:
 
         return lift_speculation(settings, view, models)
 
+    def part_of_several(self, settings: Settings) -> str:
+        """A node of several, or a prefill or decode role."""
+        mode, nodes = settings.get("disaggregation_mode"), settings.get("nnodes")
+        if mode in ("prefill", "decode"):
+            return f"disaggregation_mode {mode} is one side of a disaggregated deployment"
+        return f"nnodes is {nodes}" if isinstance(nodes, int) and nodes > 1 else ""
+
     def resolve(self, launch: Launch, view: View) -> Settings:
         """See `read`."""
         from specconf.engines.sglang.read import resolve

@@ -52,6 +52,11 @@ class TensorRTLLM:
 
         return lift_speculation(settings, view, models)
 
+    def part_of_several(self, settings: Settings) -> str:
+        """A server role or cluster of a disaggregated deployment."""
+        named = [path for path in ("cli.server_role", "cli.disagg_cluster_uri") if settings.get(path)]
+        return f"{named[0].removeprefix('cli.')} joins a disaggregated deployment" if named else ""
+
     def resolve(self, launch: Launch, view: View) -> Settings:
         """See `read`."""
         from specconf.engines.tensorrt_llm.read import resolve

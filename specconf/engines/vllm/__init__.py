@@ -48,6 +48,15 @@ class VllmEngine:
 
         return lift_speculation(settings, view, models)
 
+    def part_of_several(self, settings: Settings) -> str:
+        """A node of several, or a prefill or decode role (a connector that only offloads the KV cache is neither)."""
+        transfer = settings.get("kv_transfer_config")
+        role = transfer.get("kv_role") if isinstance(transfer, dict) else None
+        if role in ("kv_producer", "kv_consumer"):
+            return f"kv_role {role} is one side of a disaggregated deployment"
+        nodes = settings.get("nnodes")
+        return f"nnodes is {nodes}" if isinstance(nodes, int) and nodes > 1 else ""
+
     def resolve(self, launch: Launch, view: View) -> Settings:
         """A launch's words as settings."""
         from specconf.engines.vllm.options import resolve

@@ -97,7 +97,8 @@ def _expanded(word: Word, view: View) -> Iterator[Word]:
 
 def _read(words: list[Word], view: View, *, serve: bool) -> Settings:
     builder = SettingsBuilder(ENGINE)
-    reader = ArgvReader(view, Grammar(SCOPE, canonical=canonical), builder)
+    grammar = Grammar(SCOPE, canonical=canonical if does(view, "underscores") else str)
+    reader = ArgvReader(view, grammar, builder)
     if not serve:
         reader.positionals = []
     reader.read(list(_numbers(_literals(words, view), view)))

@@ -71,6 +71,12 @@ def test_flags(words: list[str], path: str, value: Any) -> None:
     assert settings.problems == ()
 
 
+def test_underscores_were_no_dashes_at_first() -> None:
+    (problem,) = read(["--model", "org/target", "--tensor_parallel_size", "2"], "0.4.1").problems
+    assert (problem.kind, problem.spelling) == (ProblemKind.UNKNOWN, "--tensor_parallel_size")
+    assert read(["--model", "org/target", "--max-seq_len-to-capture", "2"], "0.4.2")["max_seq_len_to_capture"] == 2
+
+
 def test_a_short_level_was_a_compilation_config_before() -> None:
     assert read([*SERVE, "-O3"], "0.11.0")["compilation_config"] == 3
 

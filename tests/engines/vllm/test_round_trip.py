@@ -104,6 +104,20 @@ def test_reading_gives_back_what_was_emitted(spec: Spec, release: str, form: str
     assert not read.problems
 
 
+@slow
+@given(launches(), st.sampled_from(["argv", "engine-yaml"]))
+def test_reading_gives_back_any_options(drawn: tuple[str, Settings], form: str) -> None:
+    release, written = drawn
+    at = view(release)
+    if form == "engine-yaml" and at.has("config") is not True:
+        return
+    artifact = ENGINE.emit(written, at, form)
+    env = tuple((name, words(value)[0]) for name, value in artifact.env.items())
+    read = ENGINE.resolve(Launch("vllm", words(*artifact.argv), env, tuple(artifact.files.items())), at)
+    assert read.flat() == written.flat()
+    assert not read.problems
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_field_has_rows_at_every_release(release: str) -> None:
     from specconf.spec.fields import ALL_FIELDS
