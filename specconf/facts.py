@@ -134,7 +134,7 @@ class Facts:
             return None if isinstance(fact, Missing) else _is_set(fact)
         if self.settings.writes(rest):
             return True
-        return None if self.settings.may_hold_more else False
+        return None if self._may_be_hidden(rest) else False
 
     def override(self, path: str, value: Fact, origin: str) -> None:
         """Set an option for the stages that follow; derived facts are computed anew."""
@@ -160,14 +160,21 @@ class Facts:
             return self._overridden[path].value
         if path in self.settings:
             return self._asked(path)
-        if self.settings.may_hold_more:
+        if self._may_be_hidden(path):
             return Missing("unresolved words of the launch", f"{path} may be set by a word that could not be read")
         return self._default(path)
 
     def _asked(self, path: str) -> Fact:
         if path not in self.settings:
-            return Missing("unresolved words of the launch") if self.settings.may_hold_more else Known(None)
+            return Missing("unresolved words of the launch") if self._may_be_hidden(path) else Known(None)
         return as_fact(path, self.settings[path])
+
+    def _may_be_hidden(self, path: str) -> bool:
+        """Whether an unread word may set a path that is not written: a word of any kind, or an object's whole value."""
+        parents = [path[:at] for at, char in enumerate(path) if char == "."]
+        return self.settings.may_hold_more or any(
+            isinstance(self.settings.get(parent), Unresolved | Candidates) for parent in parents
+        )
 
     def _env(self, name: str) -> Fact:
         return self._asked(f"env.{name}")

@@ -7,7 +7,9 @@ import pytest
 from specconf.compat.rows import Constraint
 from specconf.kleene import Ternary
 from specconf.rules.checker import condition_of
-from tests.engines.vllm.support import database, judged
+from specconf.rules.judge import judge_settings
+from specconf.words import Launch, Word, words
+from tests.engines.vllm.support import ENGINE, database, judged, models, view
 
 CONSTRAINTS = [c for c in database().constraints if c.kind == "executable"]
 
@@ -42,3 +44,13 @@ def test_sentences(constraint: Constraint) -> None:
         assert text.endswith(".")
         assert text[0].isupper() or text.startswith("vLLM")
     assert list(condition_of(constraint).leaves())
+
+
+def test_a_speculative_config_that_cannot_be_read_is_not_judged() -> None:
+    argv = (*words("vllm", "serve", "/models/target", "--speculative-config"), Word(None, raw="$SPEC"))
+    for release in ("0.33.0", "0.16.0", "0.12.0", "0.9.2"):
+        at = view(release)
+        of = models({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": 1024})
+        judgement = judge_settings(ENGINE.resolve(Launch("vllm", argv), at), ENGINE, at, of)
+        assert judgement.findings == []
+        assert judgement.result.not_checked
