@@ -1,4 +1,4 @@
-"""Everything that must be green: lint, format, types, import contracts, published schemas, tests. One command for people and CI."""
+"""Everything that must be green, as one command for people and CI: lint, format, types, import contracts, tests."""
 
 from __future__ import annotations
 

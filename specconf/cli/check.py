@@ -53,7 +53,7 @@ _MOST_SEARCHED = 6
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.option("--verbose", "-v", is_flag=True, help="Print the evidence of every finding.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
-def command(  # noqa: PLR0913 - the command's options
+def command(
     spec_path: str,
     engines: tuple[str, ...],
     releases: tuple[str, ...],

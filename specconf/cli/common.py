@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +96,8 @@ def read_spec(path: str) -> LoadedSpec:
 
 def write_atomically(path: Path, text: str, *, executable: bool = False) -> None:
     """Write a file whole or not at all. InputError when the place cannot be written."""
+    import tempfile
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -214,8 +215,8 @@ def _text(value: Any) -> str | None:
 
 def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> Resolver:
     from specconf.compat.store import load_json
-    from specconf.models import Mode, Resolver, default_cache_dir, effective_mode, index_rows
-    from specconf.models.rows import checkpoint_row
+    from specconf.models import Mode, Resolver, default_cache_dir, effective_mode
+    from specconf.models.rows import RowTable
 
     rows = load_json("checkpoints")
     if overlays:
@@ -225,7 +226,7 @@ def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> 
         rows = [*(row for overlay in overlays for row in compile_checkpoints(SourceTree(overlay))), *rows]
     return Resolver(
         mode=effective_mode(Mode.ONLINE if online else Mode.OFFLINE, os.environ),
-        checkpoints=index_rows([checkpoint_row(row) for row in rows]),
+        checkpoints=RowTable(rows),
         cache_dir=default_cache_dir(os.environ),
         base_dir=base_dir,
     )

@@ -48,7 +48,7 @@ FORMATS = ("shell", "argv", "engine-yaml")
 @network_options(default_online=True)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.option("--verbose", "-v", is_flag=True, help="Print the evidence of every finding and list what is not checked.")
-def command(  # noqa: PLR0913 - the command's options
+def command(
     spec_path: str,
     engine_text: str | None,
     release: str | None,

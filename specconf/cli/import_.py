@@ -51,7 +51,7 @@ class NothingFoundError(SpecconfError):
 @db_option
 @network_options(default_online=True)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
-def command(  # noqa: PLR0913 - the command's options
+def command(
     path: str,
     engine_text: str | None,
     release: str | None,

@@ -106,7 +106,7 @@ class LowerContext:
             )
         )
 
-    def problem(  # noqa: PLR0913 - one finding, each part named
+    def problem(
         self,
         code: str,
         name: str,

@@ -20,7 +20,7 @@ _TRUE = {"true", "1", "yes"}
 _FALSE = {"false", "0", "no"}
 
 
-class BadValue(ValueError):  # noqa: N818 - a value that does not fit, turned into a Problem by its callers
+class BadValue(ValueError):
     """A text that is no value of the option's type; the message says what would be."""
 
 

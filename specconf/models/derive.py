@@ -57,7 +57,7 @@ _MTP_NOT_COUNTED = frozenset(
 _ONLY_REMOTE = frozenset({"mimo", "nemotron-nas", "bailing_moe", "internlm2", "baichuan", "minicpm", "qwen", "orion"})
 
 
-def model_facts(  # noqa: PLR0913  # each argument is one more thing that a place may know
+def model_facts(  # each argument is one more thing that a place may know
     config: Mapping[str, JsonValue],
     *,
     source: Source | None = None,

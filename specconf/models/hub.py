@@ -46,8 +46,8 @@ def fetch_config(ref: str, revision: str | None) -> bytes | Unavailable:
     """The bytes of config.json of a hub id."""
     try:
         # An optional extra, and slow to import: only when the hub is asked.
-        from huggingface_hub import errors, hf_hub_download  # noqa: PLC0415
-        from huggingface_hub.utils import disable_progress_bars  # noqa: PLC0415
+        from huggingface_hub import errors, hf_hub_download
+        from huggingface_hub.utils import disable_progress_bars
     except ImportError:
         return Unavailable("needs the hub extra: pip install 'specconf[hub]'", Cause.NO_HUB_EXTRA)
     answer: list[bytes | Exception] = []

@@ -55,7 +55,7 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     return base.expanduser() / "huggingface" / "hub"
 
 
-def resolve_model(  # noqa: PLR0913  # the surroundings are passed in; `Resolver` bundles them
+def resolve_model(  # the surroundings are passed in; `Resolver` bundles them
     ref: str,
     *,
     revision: str | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +98,25 @@ def index_rows(*groups: Iterable[CheckpointRow]) -> dict[str, CheckpointRow]:
             for known_as in (row.id, *row.aliases):
                 index.setdefault(known_as, row)
     return index
+
+
+class RowTable(Mapping[str, CheckpointRow]):
+    """Rows by id and alias, each read when it is first asked for; an earlier row hides a later one of the same id."""
+
+    def __init__(self, items: Iterable[Mapping[str, Any]]) -> None:
+        self._items: dict[str, Mapping[str, Any]] = {}
+        for item in items:
+            for known_as in (item["id"], *item.get("aliases", ())):
+                self._items.setdefault(known_as, item)
+
+    def __getitem__(self, known_as: str) -> CheckpointRow:
+        return checkpoint_row(self._items[known_as], f"checkpoint row of {known_as}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
 
 
 def _items(text: str, name: str) -> list[object]:

@@ -69,7 +69,7 @@ def judge_launch(
     return judge_settings(settings, engine, view, models, plain=plain)
 
 
-def judge_settings(  # noqa: PLR0913 - the parts of one launch
+def judge_settings(
     settings: Settings,
     engine: Engine,
     view: View,
@@ -83,7 +83,7 @@ def judge_settings(  # noqa: PLR0913 - the parts of one launch
     return Judgement(settings, result)
 
 
-def _check(  # noqa: PLR0913 - the parts of one launch
+def _check(
     settings: Settings,
     engine: Engine,
     view: View,

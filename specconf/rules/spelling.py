@@ -29,7 +29,7 @@ def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterato
         yield from _setting_findings(setting, settings, engine, view)
 
 
-def _finding(  # noqa: PLR0913 - the parts of one finding
+def _finding(
     view: View,
     code: str,
     severity: Severity,

@@ -156,7 +156,7 @@ def _instead(key: str, known: tuple[str, ...], where: str) -> str:
 
 def nearest(text: str, choices: Iterable[str]) -> str | None:
     """The choice a user most likely meant, or None."""
-    from rapidfuzz import fuzz, process  # noqa: PLC0415  only needed to explain a mistake
+    from rapidfuzz import fuzz, process
 
     normal: Callable[[str], str] = lambda word: word.lower().replace("-", "_").replace(" ", "_")  # noqa: E731
     best = process.extractOne(text, tuple(choices), scorer=fuzz.ratio, processor=normal, score_cutoff=70)

@@ -25,7 +25,9 @@ positions = st.integers(0, len(NAMES) - 1)
         ([], ()),
     ],
 )
-def test_membership_is_half_open_on_the_order_of_versions(ranges: list[dict[str, str]], inside: tuple[str, ...]) -> None:
+def test_membership_is_half_open_on_the_order_of_versions(
+    ranges: list[dict[str, str]], inside: tuple[str, ...]
+) -> None:
     compiled = compile_ranges(LINE, ranges)
     assert tuple(n for n in NAMES if compiled.holds(LINE.place(n))) == inside
 
@@ -49,7 +51,9 @@ def test_a_post_release_comes_after_its_release() -> None:
         ),
     ],
 )
-def test_membership_inside_a_bracket_is_unknown(ranges: list[dict[str, object]], answers: tuple[bool | None, ...]) -> None:
+def test_membership_inside_a_bracket_is_unknown(
+    ranges: list[dict[str, object]], answers: tuple[bool | None, ...]
+) -> None:
     compiled = compile_ranges(LINE, ranges)
     assert tuple(compiled.holds(LINE.place(n)) for n in NAMES) == answers
 

@@ -312,7 +312,7 @@ def test_the_hub_refuses_and_its_words_stay_inside(
 
 
 def test_a_slow_hub_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading  # noqa: PLC0415  # only here
+    import threading  # only here
 
     gate = threading.Event()
     monkeypatch.setattr(model_hub, "TIME_LIMIT", 0.05)
