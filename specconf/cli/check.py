@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specconf.cli.common import (
+    NEWEST,
     Asked,
     Session,
     db_option,
@@ -62,7 +63,7 @@ def command(
     output: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    fail_on: str,
+    fail_on: str | None,
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
@@ -79,15 +80,13 @@ def command(
     """
     if all_releases and releases:
         raise UsageError("--all-releases and --release exclude each other.")
-    _known_codes((*select, *ignore))
     loaded = read_spec(spec_path)
     asked = Asked.parse(engines, releases, loaded.spec)
-    session = Session(
-        overlays,
-        wants_online(online, offline, default=True),
-        Path() if spec_path == "-" else Path(spec_path).parent,
-    )
-    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=(select, ignore))
+    session = Session.start(overlays, wants_online(online, offline, default=True), spec_path)
+    filters = (select or session.project.select, ignore or session.project.ignore)
+    _known_codes((*filters[0], *filters[1]))
+    fail_on = fail_on or session.project.fail_on
+    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=filters)
     text = (
         render_json(report_json(report))
         if form == "json"
@@ -127,7 +126,7 @@ def _run(
         report.cells.append(_cell(loaded, view, session, filters, search=search))
         if view.point.notice:
             report.notices.append(view.point.notice)
-        if found == "newest final release known":
+        if found == NEWEST:
             report.notices.append(f"{view.engine}: no release given, {view.release} is the newest final release known")
     return report
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from specconf.cli.project import Project, find_project
 from specconf.compat.database import Database, View, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.base import Models
 from specconf.errors import InputError, UsageError
-from specconf.findings import Severity
+from specconf.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from specconf.models import Resolver
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 MAX_INPUT_BYTES = 4 * 1024 * 1024
+NEWEST = "newest final release known"
 
 
 def _complete_engine(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
@@ -48,8 +50,8 @@ db_option = click.option(
     help="Lay a directory of own data over the compatibility database. Repeatable.",
 )  # fmt: skip
 fail_on_option = click.option(
-    "--fail-on", type=click.Choice([str(s) for s in Severity]), default="error", show_default=True,
-    help="The least severe finding that makes the exit code 1.",
+    "--fail-on", type=click.Choice([str(s) for s in Severity]),
+    help="The least severe finding that makes the exit code 1 (default: the project's setting, else error).",
 )  # fmt: skip
 
 
@@ -156,7 +158,14 @@ class Session:
     overlays: tuple[Path, ...]
     online: bool
     base_dir: Path
+    project: Project
     _resolver: Resolver | None = None
+
+    @classmethod
+    def start(cls, overlays: tuple[Path, ...], online: bool, path: str) -> Session:
+        """A run on a file: its models are looked up beside it, the project's settings from the working directory."""
+        project = find_project(Path.cwd())
+        return cls((*project.db, *overlays), online, Path() if path == "-" else Path(path).parent, project)
 
     def database(self, engine: str) -> Database:
         """The database of an engine with this run's overlays."""
@@ -172,7 +181,9 @@ class Session:
         section = dict(spec.engines.items()).get(engine) if spec is not None else None
         if section is not None and section.release:
             return [(database.at(section.release), f"engines.{engine}.release")]
-        return [(database.at(database.line.newest_final), "newest final release known")]
+        if engine in self.project.releases:
+            return [(database.at(self.project.releases[engine]), self.project.path)]
+        return [(database.at(database.line.newest_final), NEWEST)]
 
     def models(self, spec: Spec) -> Models:
         """The target and draft of a spec."""
@@ -232,7 +243,12 @@ def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> 
     )
 
 
-def failed(findings: Iterable[Any], fail_on: str) -> bool:
+def with_project(overlays: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Overlays given on the command line behind those of the project, for commands that read no model."""
+    return (*find_project(Path.cwd()).db, *overlays)
+
+
+def failed(findings: Iterable[Finding], fail_on: str) -> bool:
     """Whether any finding is at or above the threshold."""
     limit = Severity(fail_on).rank
     return any(f.severity.rank <= limit for f in findings)

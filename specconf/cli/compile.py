@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from specconf.cli.common import (
+    NEWEST,
     Asked,
     Session,
     db_option,
@@ -56,7 +57,7 @@ def command(
     folder: Path | None,
     effective: bool,
     force: bool,
-    fail_on: str,
+    fail_on: str | None,
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
@@ -73,16 +74,16 @@ def command(
         raise UsageError(
             f"{spec_path} can be compiled for {', '.join(asked.engines)}.", hint="Choose one with --engine."
         )
-    session = Session(overlays, wants_online(online, offline, default=True), _base_dir(spec_path))
+    session = Session.start(overlays, wants_online(online, offline, default=True), spec_path)
     engine = get_engine(asked.engines[0])
     view, found = session.views(engine.name, asked, loaded.spec)[0]
-    if found == "newest final release known":
+    if found == NEWEST:
         _notice(f"no release given: compiling for {engine.title} {view.release}, the newest final release known")
     if view.point.notice:
         _notice(view.point.notice)
     judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
     _print_findings(judgement, quiet=quiet, verbose=verbose)
-    refused = failed(judgement.findings, fail_on)
+    refused = failed(judgement.findings, fail_on or session.project.fail_on)
     if refused and not force:
         _print_alternatives(loaded, engine.name, session, view)
         _notice("nothing was written; --force writes it all the same")
@@ -93,10 +94,6 @@ def command(
     artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
     _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused)
     return 0
-
-
-def _base_dir(spec_path: str) -> Path:
-    return Path() if spec_path == "-" else Path(spec_path).parent
 
 
 def _notice(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from specconf.cli.common import db_option
+from specconf.cli.common import db_option, with_project
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Ranges
 from specconf.errors import UsageError
@@ -29,7 +29,7 @@ def command() -> None:
 @db_option
 def releases(engine: str, form: str, overlays: tuple[Path, ...]) -> None:
     """List the releases of ENGINE that the database knows, newest last."""
-    line = load_database(engine_name(engine), overlays).line
+    line = load_database(engine_name(engine), with_project(overlays)).line
     if form == "json":
         rows = [{"release": name, "date": date} for name, date in zip(line.names, line.dates, strict=True)]
         click.echo(render_json({"schema": 1, "engine": line.engine, "releases": rows}), nl=False)
@@ -49,7 +49,7 @@ def show(engine: str, name: str, form: str, overlays: tuple[Path, ...]) -> None:
 
     For example: specconf db show vllm speculative_config.num_speculative_tokens
     """
-    database = load_database(engine_name(engine), overlays)
+    database = load_database(engine_name(engine), with_project(overlays))
     rows = [(ranges, row) for ranges, row in database.raw_options if _is_about(row, name)]
     constraints = [c for c in database.constraints if _mentions(c.when, name) or name in c.sets]
     if not rows and not constraints:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from specconf.cli.common import db_option
+from specconf.cli.common import db_option, with_project
 from specconf.codes import CODES
 from specconf.compat.database import Database, load_database
 from specconf.compat.rows import Constraint
@@ -24,7 +24,7 @@ from specconf.report.json_report import render_json
 @db_option
 def command(name: str, form: str, overlays: tuple[Path, ...]) -> None:
     """Explain a finding code such as SC302, or a constraint such as vllm/draft-model-not-on-v1."""
-    databases = [load_database(engine, overlays) for engine in ENGINE_NAMES]
+    databases = [load_database(engine, with_project(overlays)) for engine in ENGINE_NAMES]
     found = [(db, c) for db in databases for c in db.constraints if c.id == name or c.code == name.upper()]
     code = CODES.get(name.upper())
     if code is None and not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import click
 
 from specconf.cli.common import (
     MAX_INPUT_BYTES,
+    NEWEST,
     Asked,
     Session,
     db_option,
@@ -32,6 +34,7 @@ from specconf.words import Launch
 if TYPE_CHECKING:
     from specconf.readers.registry import ReadLaunch
 
+_SECRET = re.compile(r"(^|_)(api_key|password|passwd|secret|hf_token|auth_token|access_token)$", re.IGNORECASE)
 _OPTION_FILES = (".yaml", ".yml", ".json")
 
 
@@ -70,11 +73,11 @@ def command(
     found = _the_launch(path, engine_name(engine_text) if engine_text else None, number)
     engine = get_engine(found.launch.engine)
     asked = Asked.parse([engine.name], [release] if release else [], None)
-    base = Path() if path == "-" else Path(path).parent
-    session = Session(overlays, wants_online(online, offline, default=True), base)
+    session = Session.start(overlays, wants_online(online, offline, default=True), path)
     view, stated = _view(session, engine, asked, found)
-    launch = _with_files(found.launch, base)
-    settings = _with_target(engine.resolve(launch, view), engine, target, path)
+    launch = _with_files(found.launch, session.base_dir)
+    _tell_orphans(found)
+    settings = _without_secrets(_with_target(engine.resolve(launch, view), engine, target, path))
     models = session.models_named(_model(settings, engine.model_path), _model(settings, engine.draft_path))
     judgement = judge_settings(settings, engine, view, models)
     for finding in judgement.findings:
@@ -134,11 +137,35 @@ def _view(session: Session, engine: Engine, asked: Asked, found: ReadLaunch) -> 
     elif found.release:
         view, stated = database.at(found.release), True
     else:
-        view, stated = database.at(database.line.newest_final), False
-        click.echo(f"specconf: no release stated: read as {engine.title} {view.release}", err=True)
+        view, where = session.views(engine.name, asked, None)[0]
+        stated = where != NEWEST
+        click.echo(f"specconf: no release stated: read as {engine.title} {view.release} ({where})", err=True)
     if view.point.notice:
         click.echo(f"specconf: {view.point.notice}", err=True)
     return view, stated
+
+
+def _tell_orphans(found: ReadLaunch) -> None:
+    """Words right after the launch that look like its options but that a comment or a missing backslash cut off."""
+    if found.orphans:
+        first, *_ = found.orphans
+        shown = " ".join(word.text for word in found.orphans)
+        place = f"{first.span}: " if first.span else ""
+        click.echo(
+            f"specconf: {place}{shown} stands behind the launch but is not part of it, so it was not imported: "
+            "a comment or a missing backslash ends the launch before it",
+            err=True,
+        )
+
+
+def _without_secrets(settings: Settings) -> Settings:
+    """The settings less keys and tokens, which belong in the environment and never into a file or a report."""
+    secret = [path for path in settings if _SECRET.search(path) and settings[path] not in (None, True, False)]
+    for path in secret:
+        click.echo(
+            f"specconf: {path} holds a secret and was left out; pass it to the server by its environment", err=True
+        )
+    return settings.without(secret)
 
 
 def _with_files(launch: Launch, base: Path) -> Launch:

@@ -104,8 +104,14 @@ def _wrong_form(option: Option, value: JsonValue) -> str:
 
 def _as_argv_reads_it(option: Option, value: JsonValue) -> JsonValue:
     """A flag's scalar as the engine's parser types it: `64` and `"64"` are the same word on a command line."""
-    if not option.key.startswith("-") or isinstance(value, bool | list | dict | None):
+    if not option.key.startswith("-") or isinstance(value, bool | dict | None):
         return value
+    if option.kind in {"list", "append"}:
+        return [_word(option, item) for item in (value if isinstance(value, list) else [value])]
+    return value if isinstance(value, list) else _word(option, value)
+
+
+def _word(option: Option, value: JsonValue) -> JsonValue:
     try:
         return from_text(option, as_text(value))
     except BadValue:

@@ -77,7 +77,7 @@ def test_a_tree_with_the_overlap_scheduler_is_refused(database: Database) -> Non
     view = database.at("0.5.10")
     judgement = judge(TREE, view, KNOWN)
     (error,) = judgement.errors
-    assert (error.code, error.constraint) == ("SC203", "sglang/overlap-topk")
+    assert (error.code, error.constraint) == ("SC205", "sglang/overlap-topk")
     assert error.releases == "[0.5.7, 0.5.11)"
     assert command(judgement, view)[1] == {"SGLANG_ENABLE_SPEC_V2": "1"}
 

@@ -50,15 +50,17 @@ def test_every_set_field_is_accounted_for(spec: Spec, release: str, of: str) -> 
 
 
 def _values(option: Option) -> st.SearchStrategy[Any]:
-    if option.choices:
-        return st.sampled_from(option.choices)
     scalar: dict[str | None, st.SearchStrategy[Any]] = {
         "int": st.integers(1, 64),
         "float": st.sampled_from([0.5, 0.25]),
         "bool": st.booleans(),
         "json": st.just({"some_key": 1}),
     }
-    one = scalar.get(option.type, st.sampled_from(["some", "other-text"]))
+    one = (
+        st.sampled_from(option.choices)
+        if option.choices
+        else scalar.get(option.type, st.sampled_from(["some", "other-text"]))
+    )
     if option.kind == "switch":
         return st.sampled_from([option.const, not option.const] if option.no_names else [option.const])
     return st.lists(one, min_size=1, max_size=3) if option.kind in {"list", "append"} else one
