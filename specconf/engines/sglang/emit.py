@@ -8,6 +8,7 @@ from specconf.engines.base import Artifact
 from specconf.engines.emitting import EmitError, environment, flag_words, plain
 from specconf.engines.options import as_text
 from specconf.engines.sglang.read import CONFIG, SCOPE
+from specconf.errors import UsageError
 from specconf.settings import Origin, Setting, Settings
 from specconf.words import JsonValue
 
@@ -25,7 +26,10 @@ def emit(settings: Settings, view: View, form: str) -> Artifact:
     if form != "engine-yaml":
         raise EmitError(f"SGLang has no launch form {form!r}")
     if not view.has("config"):
-        raise EmitError(f"SGLang {view.release} reads no option file", hint="Use --format shell, or SGLang 0.5.3rc2.")
+        raise UsageError(
+            f"SGLang {view.release} reads no option file.",
+            hint="Use --format shell or argv, or SGLang 0.5.3rc2 or newer.",
+        )
     return _with_file(ordered, view, env)
 
 

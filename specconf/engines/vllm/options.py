@@ -55,9 +55,8 @@ def resolve(launch: Launch, view: View) -> Settings:
     for word in (*from_file.unresolved, *from_argv.unresolved):
         builder.unresolved(word)
     for name, word in launch.env:
-        if name.startswith("VLLM_") or f"env.{name}" in view.by_path:
-            value = word.value if word.value is not None else Unresolved(word.raw)
-            builder.write(f"env.{name}", Written(value, Origin.ENV, name, where=word.span))
+        value = word.value if word.value is not None else Unresolved(word.raw)
+        builder.write(f"env.{name}", Written(value, Origin.ENV, name, where=word.span))
     return builder.build()
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from specconf.compat.database import Database
-from specconf.engines.emitting import EmitError
 from specconf.engines.lowering import lower
 from specconf.engines.sglang import ENGINE
+from specconf.errors import UsageError
 from specconf.spec import ALL_FIELDS
 from specconf.spec.model import Spec
 from tests.engines.sglang.support import UNKNOWN_MODELS
@@ -150,5 +150,5 @@ def test_an_option_file(database: Database) -> None:
 def test_no_option_file_before(database: Database) -> None:
     view = database.at("0.5.2")
     settings = lower(Spec.from_fields(HEAD), ENGINE, view, UNKNOWN_MODELS).settings
-    with pytest.raises(EmitError, match="reads no option file"):
+    with pytest.raises(UsageError, match="reads no option file"):
         ENGINE.emit(settings, view, "engine-yaml")
