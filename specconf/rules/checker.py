@@ -58,8 +58,21 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     for constraint, held in view.constraints:
         if constraint.kind == "executable":
             _check_one(constraint, held, facts, view, result, exact=exact)
+    result.not_checked += _unread_tables(facts, view)
     result.effective = _effective(facts)
     return result
+
+
+REGISTRY = "architectures"
+
+
+def _unread_tables(facts: Facts, view: View) -> list[NotChecked]:
+    """Whether the release serves the target's architecture at all: not checked while its model registry was not read."""
+    architecture = facts.get("target.architecture")
+    if REGISTRY in view.db.tables or not isinstance(architecture, Known) or architecture.value is None:
+        return []
+    missing = frozenset({f"the model registry of {view.engine} {view.release}"})
+    return [NotChecked(f"{view.engine}/architecture", "SC305", missing, engine=view.engine, release=view.release)]
 
 
 def _check_one(

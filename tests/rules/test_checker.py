@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specconf.facts import Effective, Known, OneOf
+from specconf.engines.base import default_fact
+from specconf.facts import Context, Effective, Facts, Known, OneOf
 from specconf.findings import Severity
 from specconf.rules.checker import CheckResult, check
 from specconf.words import Candidates, Unresolved, Value
@@ -139,3 +140,15 @@ def test_without_rules_everything_written_stays_as_written(values: dict[str, Val
     result = run([], values)
     assert {path: e.value for path, e in result.effective.items()} == {p: Known(v) for p, v in values.items()}  # type: ignore[arg-type]
     assert not result.findings
+
+
+def test_an_unread_model_registry_is_said() -> None:
+    class Target:
+        def fact(self, path: str) -> Known:
+            return Known("LlamaForCausalLM" if path == "architecture" else None)
+
+    view = fakes.database(OPTIONS, scopes=FULL).at("1.0")
+    context = Context(Target(), fakes.NoFacts(), {})
+    given = Facts(fakes.settings({}), context, default=default_fact(view), derivations={})
+    (item,) = check(given, ENGINE, view).not_checked
+    assert item.missing == {"the model registry of vllm 1.0"}
