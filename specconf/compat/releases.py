@@ -78,6 +78,11 @@ class ReleaseLine:
         """The newest release known, pre-releases included."""
         return self.names[-1]
 
+    @property
+    def date(self) -> str:
+        """The date of the newest dated release, which is the database's own."""
+        return max((date for date in self.dates if date), default="unknown date")
+
     def at(self, position: int) -> Point:
         """The point of a known release by its position."""
         return Point(self.names[position], self.names[position], (position,))
@@ -90,9 +95,10 @@ class ReleaseLine:
         if text in self._position:
             return self.at(self._position[text])
         version = parse_version(text)
+        same = self._position_of(version)
+        if same is not None:  # 0.33 is 0.33.0, v0.33.0 too
+            return self.at(same)
         below = bisect_left(self.versions, version)
-        if below < len(self.versions) and self.versions[below] == version:  # 0.33 is 0.33.0, v0.33.0 too
-            return Point(text, self.names[below], (below,))
         if below == 0:
             known = ", ".join(self.names[:3])
             raise UnknownReleaseError(
@@ -102,21 +108,24 @@ class ReleaseLine:
         return self._place_between(text, version, below)
 
     def _place_between(self, text: str, version: Version, above: int) -> Point:
+        public = self._position_of(Version(version.public)) if version.local else None
+        if public is not None:  # a local build of a release differs from it in its packaging, not in its code
+            name = self.names[public]
+            return Point(text, name, (public,), f"{text} is not a published release; it is judged as {name}")
         if above == len(self.versions):
-            if version.public == str(self.versions[-1]):  # a local build of the newest release
-                return Point(text, self.newest, (above - 1,), f"{text} is not a published release of {self.engine}")
-            final = self.newest_final
             return Point(
                 text,
-                final,
-                (self._position[final],),
-                f"{self.engine} {text} is newer than this database knows; it is judged as {final}",
+                self.newest,
+                (above - 1,),
+                f"{self.engine} {text} is newer than this database of {self.date} knows; it is judged as {self.newest}",
             )
         lower, upper = self.names[above - 1], self.names[above]
-        notice = (
-            f"{text} is not a published release of {self.engine}; it is judged by {lower} and {upper}, where both agree"
-        )
+        notice = f"{text} is not a published release; it is judged by {lower} and {upper}, where both agree"
         return Point(text, f"{lower}..{upper}", (above - 1, above), notice)
+
+    def _position_of(self, version: Version) -> int | None:
+        place = bisect_left(self.versions, version)
+        return place if place < len(self.versions) and self.versions[place] == version else None
 
     def position(self, bound: str) -> int:
         """How many known releases come before `bound`."""
@@ -185,35 +194,43 @@ def compile_ranges(line: ReleaseLine, ranges: Sequence[Mapping[str, Any]]) -> Ra
         extra = set(written) - {"since", "before"}
         if extra:
             raise DatabaseError(f"a range has the unknown key {sorted(extra)[0]!r}: {dict(written)}")
-        start_maybe, start = _bound(line, written.get("since"), 0)
-        end, end_maybe = _end_bound(line, written.get("before"))
+        start_maybe, start = _since(line, written.get("since"))
+        end, end_maybe = _before(line, written.get("before"))
+        if not start_maybe <= start <= end <= end_maybe:
+            raise DatabaseError(f"a range or bracket runs backwards: {dict(written)}")
         holds.append((start, end))
         unknown += [(start_maybe, start), (end, end_maybe)]
-    kept = sorted(run for run in holds if run[0] < run[1])
-    for (_, first_end), (second_start, _) in pairwise(kept):
-        if first_end > second_start:
-            raise DatabaseError(f"two ranges of one fact overlap: {list(ranges)}")
-    return Ranges(tuple(kept), tuple(sorted(run for run in unknown if run[0] < run[1])))
+    runs = sorted(run for run in [*holds, *unknown] if run[0] < run[1])
+    if any(first_end > second_start for (_, first_end), (second_start, _) in pairwise(runs)):
+        raise DatabaseError(f"two ranges of one fact overlap: {list(ranges)}")
+    kept = tuple(sorted(run for run in holds if run[0] < run[1]))
+    return Ranges(kept, tuple(sorted(run for run in unknown if run[0] < run[1])))
 
 
-def _bound(line: ReleaseLine, bound: Any, default: int) -> tuple[int, int]:
+def _since(line: ReleaseLine, bound: Any) -> tuple[int, int]:
     """For `since`: the first position where the fact may hold, and the first where it does."""
     if bound is None:
-        return default, default
+        return 0, 0
     if isinstance(bound, str):
-        position = line.position(bound)
-        return position, position
-    return _after(line, bound["not_in"]), line.position(bound["in"])
+        return line.position(bound), line.position(bound)
+    not_in, within = _bracket(bound)
+    return _after(line, not_in), line.position(within)
 
 
-def _end_bound(line: ReleaseLine, bound: Any) -> tuple[int, int]:
+def _before(line: ReleaseLine, bound: Any) -> tuple[int, int]:
     """For `before`: the first position where the fact is no longer known to hold, and the first where it does not."""
     if bound is None:
         return len(line.names), len(line.names)
     if isinstance(bound, str):
-        position = line.position(bound)
-        return position, position
-    return _after(line, bound["in"]), line.position(bound["not_in"])
+        return line.position(bound), line.position(bound)
+    not_in, within = _bracket(bound)
+    return _after(line, within), line.position(not_in)
+
+
+def _bracket(bound: Any) -> tuple[str, str]:
+    if not isinstance(bound, Mapping) or set(bound) != {"not_in", "in"}:
+        raise DatabaseError(f"a bound is a release or a bracket {{not_in, in}}: {bound!r}")
+    return str(bound["not_in"]), str(bound["in"])
 
 
 def _after(line: ReleaseLine, bound: str) -> int:

@@ -123,16 +123,17 @@ def _maybe_override(constraint: Constraint, facts: Facts) -> None:
 
 
 def _either(left: Fact, right: Fact) -> Fact:
+    """Both facts as candidates; true and 1 are different values."""
     if isinstance(left, Missing):
         return left
     if isinstance(right, Missing):
         return right
-    values: list[JsonValue] = []
+    values: dict[tuple[type, str], JsonValue] = {}
     for fact in (left, right):
         for value in fact.values if isinstance(fact, OneOf) else (fact.value,):
-            if value not in values:
-                values.append(value)
-    return OneOf(tuple(values)) if len(values) > 1 else Known(values[0])
+            values.setdefault((type(value), repr(value)), value)
+    several = tuple(values.values())
+    return OneOf(several) if len(several) > 1 else Known(several[0])
 
 
 def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, of_written: set[str] | None) -> Finding:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from specconf.compat.database import View
 from specconf.errors import DatabaseError
 from specconf.facts import Fact, Facts, Known, Missing, OneOf
-from specconf.kleene import Ternary, agreed, ternary_not
+from specconf.kleene import Ternary, agreed, ternary_all, ternary_any, ternary_not
 from specconf.words import JsonValue
 
 
@@ -24,10 +24,6 @@ class Truth:
 
     value: Ternary
     missing: frozenset[str] = frozenset()
-
-
-TRUE = Truth(True)
-FALSE = Truth(False)
 
 
 class Condition(Protocol):
@@ -45,54 +41,47 @@ class Condition(Protocol):
 Predicate: TypeAlias = Callable[[Facts, View], Truth]
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class _Several:
+    """Parts combined by one law of Kleene logic; `absorbs` is the answer that needs no other part."""
+
+    parts: tuple[Condition, ...]
+
+    def leaves(self) -> Iterable[Condition]:
+        """The leaves of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
+
+    def _combined(self, facts: Facts, view: View, absorbs: bool, law: Callable[[Iterable[Ternary]], Ternary]) -> Truth:
+        answers: list[Truth] = []
+        for part in self.parts:
+            answers.append(part.truth(facts, view))
+            if answers[-1].value is absorbs:
+                return Truth(absorbs)
+        value = law(answer.value for answer in answers)
+        missing = frozenset[str]().union(*(a.missing for a in answers if a.value is None))
+        return Truth(value, missing if value is None else frozenset())
+
+
+@dataclass(frozen=True)
+class All(_Several):
     """Every part holds."""
 
     parts: tuple[Condition, ...]
 
     def truth(self, facts: Facts, view: View) -> Truth:
         """False as soon as one part is false."""
-        missing: frozenset[str] = frozenset()
-        unknown = False
-        for part in self.parts:
-            answer = part.truth(facts, view)
-            if answer.value is False:
-                return FALSE
-            if answer.value is None:
-                unknown = True
-                missing |= answer.missing
-        return Truth(None, missing) if unknown else TRUE
-
-    def leaves(self) -> Iterable[Condition]:
-        """The leaves of all parts."""
-        for part in self.parts:
-            yield from part.leaves()
+        return self._combined(facts, view, False, ternary_all)
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+@dataclass(frozen=True)
+class AnyOf(_Several):
     """At least one part holds."""
 
     parts: tuple[Condition, ...]
 
     def truth(self, facts: Facts, view: View) -> Truth:
         """True as soon as one part is true."""
-        missing: frozenset[str] = frozenset()
-        unknown = False
-        for part in self.parts:
-            answer = part.truth(facts, view)
-            if answer.value is True:
-                return TRUE
-            if answer.value is None:
-                unknown = True
-                missing |= answer.missing
-        return Truth(None, missing) if unknown else FALSE
-
-    def leaves(self) -> Iterable[Condition]:
-        """The leaves of all parts."""
-        for part in self.parts:
-            yield from part.leaves()
+        return self._combined(facts, view, True, ternary_any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,21 +184,41 @@ def _compare(op: str, left: JsonValue, right: Any) -> Ternary:
     if op == "eq":
         return _equal(left, right)
     if op == "ne":
-        return not _equal(left, right)
+        return ternary_not(_equal(left, right))
     if op == "in":
-        return any(_equal(left, item) for item in right)
+        return _among(left, right) if isinstance(right, list) else None
     if op == "any_in":
-        return any(_equal(a, b) for a in left for b in right) if isinstance(left, list) else None
+        if not isinstance(left, list) or not isinstance(right, list):
+            return None
+        return ternary_any(_among(item, right) for item in left)
     if op == "matches":
-        return re.search(right, left) is not None if isinstance(left, str) else None
+        return re.search(right, left) is not None if isinstance(left, str) and isinstance(right, str) else None
     if _is_number(left) and _is_number(right):
         return _ORDER[op](left, right)
     return None
 
 
-def _equal(left: JsonValue, right: JsonValue) -> bool:
-    """Equality that keeps true and 1 apart."""
-    return isinstance(left, bool) == isinstance(right, bool) and left == right
+def _among(left: JsonValue, right: list[JsonValue]) -> Ternary:
+    """Whether a list holds a value. Items of other kinds are passed over where one of its own kind stands beside them."""
+    answers = [_equal(left, item) for item in right]
+    return (
+        ternary_any(a for a in answers if a is not None) if any(a is not None for a in answers) or not right else None
+    )
+
+
+def _equal(left: JsonValue, right: JsonValue) -> Ternary:
+    """Equality; values of different kinds (text against a number) are not comparable, None is unequal to all but None."""
+    if left is None or right is None:
+        return left is right
+    if _kind(left) != _kind(right):
+        return None
+    return left == right
+
+
+def _kind(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    return "number" if isinstance(value, int | float) else type(value).__name__
 
 
 def evaluate(expression: Any, facts: Facts) -> Fact:
@@ -226,7 +235,7 @@ def evaluate(expression: Any, facts: Facts) -> Fact:
     if missing is not None:
         return missing
     lefts, rights = _values(parts[0]), _values(parts[1])
-    results = {_arithmetic(op, a, b) for a in lefts for b in rights}
+    results = {_arithmetic(op, a, b) for a in lefts for b in rights if op in _ARITHMETIC}
     if None in results:
         return Missing(f"numbers for {op}", "wrong types")
     return Known(results.pop()) if len(results) == 1 else OneOf(tuple(sorted(r for r in results if r is not None)))
@@ -235,7 +244,10 @@ def evaluate(expression: Any, facts: Facts) -> Fact:
 def _arithmetic(op: str, left: JsonValue, right: JsonValue) -> int | float | None:
     if not (_is_number(left) and _is_number(right)) or (op == "floordiv" and right == 0):
         return None
-    result: int | float = _ARITHMETIC[op](left, right)
+    try:
+        result: int | float = _ARITHMETIC[op](left, right)
+    except OverflowError:  # a whole number too large to become a float
+        return None
     return result
 
 
@@ -270,11 +282,30 @@ def _parse_test(path: str, test: Any, groups: Mapping[str, Any]) -> Condition:
     if not isinstance(test, Mapping) or not test:
         raise DatabaseError(f"{path}: not a test: {test!r}")
     tests: list[Condition] = []
-    for op, right in test.items():
+    for op, written in test.items():
         if op not in _OPERATORS:
             raise DatabaseError(f"{path}: no operator is called {op!r}")
-        tests.append(Test(path, op, _with_groups(right, groups)))
+        right = _with_groups(written, groups)
+        _check_right(path, op, right)
+        tests.append(Test(path, op, right))
     return tests[0] if len(tests) == 1 else All(tuple(tests))
+
+
+def _check_right(path: str, op: str, right: Any) -> None:
+    """A right side that its operator could never use is a fault of the data, found when it is read."""
+    if isinstance(right, Mapping):
+        ((kind, operand),) = right.items()
+        if kind not in {"fact", "const", *_ARITHMETIC}:
+            raise DatabaseError(f"{path}: not a right side: {right!r}")
+        if kind in _ARITHMETIC and not (isinstance(operand, list) and len(operand) == 2):
+            raise DatabaseError(f"{path}: {kind} takes two operands: {right!r}")
+    elif op in {"in", "any_in"} and not isinstance(right, list):
+        raise DatabaseError(f"{path}: {op} takes a list, not {right!r}")
+    elif op == "matches":
+        try:
+            re.compile(right)
+        except (re.error, TypeError) as error:
+            raise DatabaseError(f"{path}: not a pattern: {right!r} ({error})") from None
 
 
 def _with_groups(right: Any, groups: Mapping[str, Any]) -> Any:

@@ -84,15 +84,35 @@ def test_a_fact_holds_between_two_releases_only_where_it_holds_in_both() -> None
     assert compile_ranges(LINE, [{"since": "0.6.0"}]).holds(between) is None
 
 
-def test_a_release_newer_than_known_is_judged_as_the_newest_final() -> None:
-    line = ReleaseLine("engine", [("1.0.0", None), ("1.1.0rc1", None)])
-    point = line.place("2.0.0")
-    assert point.checked_as == "1.0.0"
-    assert "newer" in point.notice
+@pytest.mark.parametrize("text", ["1.1.0", "1.1.0rc2", "2.0.0"])
+def test_a_release_newer_than_known_is_judged_as_the_newest_known(text: str) -> None:
+    """The newest of all, not the newest final: what comes after 1.1.0rc1 is nearer to it than to 1.0.0."""
+    line = ReleaseLine("engine", [("1.0.0", "2026-01-01"), ("1.1.0rc1", "2026-02-01")])
+    point = line.place(text)
+    assert point.checked_as == "1.1.0rc1"
+    assert "newer than this database of 2026-02-01" in point.notice
 
 
-def test_a_local_build_of_the_newest_release_is_judged_by_it() -> None:
-    assert LINE.place("1.0.0+cu129").checked_as == "1.0.0"
+@pytest.mark.parametrize(("text", "same"), [("1.0.0+cu129", "1.0.0"), ("0.5.7+cpu", "0.5.7")])
+def test_a_local_build_is_judged_as_its_release(text: str, same: str) -> None:
+    point = LINE.place(text)
+    assert point.checked_as == same
+    assert "not a published release" in point.notice
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        [{"since": "0.6.0", "before": "0.5.6"}],
+        [{"since": {"not_in": "1.0.0", "in": "0.5.6"}}],
+        [{"since": {"in": "0.5.6"}}],
+        [{"since": 0.5}],
+        [{"before": {"in": "0.5.7", "not_in": "1.0.0"}}, {"since": "0.6.0"}],
+    ],
+)
+def test_ranges_that_make_no_sense_are_a_fault_of_the_data(ranges: list[dict[str, object]]) -> None:
+    with pytest.raises(DatabaseError):
+        compile_ranges(LINE, ranges)
 
 
 def test_a_release_older_than_known_is_refused_with_the_list() -> None:

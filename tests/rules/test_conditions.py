@@ -70,7 +70,14 @@ def truth(condition: Any, given: Facts) -> bool | None:
         ({"option.k": {"gt": 4}}, True),
         ({"option.k": {"gt": "4"}}, None),
         ({"option.flag": {"eq": True}}, True),
-        ({"option.flag": {"eq": 1}}, False),
+        ({"option.flag": {"eq": 1}}, None),
+        ({"option.name": {"eq": 5}}, None),
+        ({"option.name": {"ne": 5}}, None),
+        ({"option.name": {"eq": None}}, False),
+        ({"option.name": {"in": ["eagle", 5]}}, True),
+        ({"option.k": {"in": {"fact": "option.name"}}}, None),
+        ({"option.list": {"any_in": {"fact": "option.k"}}}, None),
+        ({"option.k": {"lt": {"mul": [10**400, 1.5]}}}, None),
         ({"option.name": {"matches": "^ea"}}, True),
         ({"option.k": {"matches": "5"}}, None),
         ({"option.k": {"in": [1, 5]}}, True),
@@ -149,6 +156,11 @@ def test_an_unresolved_word_makes_only_absent_options_unknown() -> None:
         {"option.k": "sett"},
         {"predicate": "absent"},
         {"option.k": {"in": {"group": "absent"}}},
+        {"option.k": {"in": 5}},
+        {"option.k": {"matches": "("}},
+        {"option.k": {"matches": 5}},
+        {"option.k": {"eq": {"plus": [1, 2]}}},
+        {"option.k": {"eq": {"add": [1]}}},
     ],
 )
 def test_a_broken_condition_is_a_fault_of_the_data(broken: Any) -> None:
@@ -157,18 +169,29 @@ def test_a_broken_condition_is_a_fault_of_the_data(broken: Any) -> None:
 
 
 json_values = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=2)
-operators = st.sampled_from(["eq", "ne", "gt", "ge", "lt", "le"])
+operators = st.sampled_from(["eq", "ne", "gt", "ge", "lt", "le", "in", "any_in", "matches"])
 
 
 @given(json_values, operators, json_values)
 def test_no_comparison_ever_raises(left: Any, op: str, right: Any) -> None:
-    answer = truth({"option.k": {op: {"const": right}}}, facts({"k": left}))
-    assert answer in (True, False, None)
+    """Whatever a fact turns out to be, on either side."""
+    given = facts({"k": left, "right": right if not isinstance(right, str) else "a"})
+    assert truth({"option.k": {op: {"fact": "option.right"}}}, given) in (True, False, None)
 
 
 @given(json_values, json_values)
 def test_ne_is_the_opposite_of_eq(left: Any, right: Any) -> None:
     given = facts({"k": left})
-    assert truth({"option.k": {"eq": {"const": right}}}, given) is not truth(
-        {"option.k": {"ne": {"const": right}}}, given
-    )
+    equal = truth({"option.k": {"eq": {"const": right}}}, given)
+    assert truth({"option.k": {"ne": {"const": right}}}, given) is (None if equal is None else not equal)
+
+
+@given(json_values, json_values)
+def test_values_of_different_kinds_are_not_compared(left: Any, right: Any) -> None:
+    kinds = {"bool": bool, "number": (int, float), "text": str, "list": list}
+    names = [next((n for n, k in kinds.items() if isinstance(v, k)), None) for v in (left, right)]
+    equal = truth({"option.k": {"eq": {"const": right}}}, facts({"k": left}))
+    if None in names:
+        assert equal is (left is None and right is None)
+    else:
+        assert (equal is None) is (names[0] != names[1])
