@@ -76,7 +76,8 @@ class Problem:
     """A word that the engine's parser would not take, as data for the rules on spelling.
 
     `scope` names the list of options the word was looked up in, `expected` says what would have been accepted, `near` holds
-    spellings that are valid in this release and close to what was written.
+    spellings that are valid in this release and close to what was written. `left_out`: the word stands in a spec and was
+    not written to the launch, so the engine never sees it.
     """
 
     kind: ProblemKind
@@ -86,6 +87,7 @@ class Problem:
     expected: str = ""
     near: tuple[str, ...] = ()
     where: Span | None = None
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class FakeEngine:
     title: str = "Fake"
     model_path: str = "model"
     draft_path: str = "draft"
+    abbreviations: bool = True
     option_scopes: Mapping[str, str] = field(default_factory=lambda: {"options": "cli"})
     transforms: Mapping[str, Transform] = field(default_factory=dict)
     derivations: Mapping[str, Derivation] = field(default_factory=dict)

@@ -24,10 +24,10 @@ from specconf.cli.common import (
 from specconf.codes import CODES
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
+from specconf.findings import Severity
 from specconf.report.json_report import render_json, report_json
 from specconf.report.model import Cell, LaunchRow, Report, selected
 from specconf.report.text import render_check
-from specconf.rules.alternatives import smallest_change
 from specconf.rules.judge import judge_spec
 
 if TYPE_CHECKING:
@@ -86,11 +86,12 @@ def command(
     filters = (select or session.project.select, ignore or session.project.ignore)
     _known_codes((*filters[0], *filters[1]))
     fail_on = fail_on or session.project.fail_on
-    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=filters)
+    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=filters, fail_on=Severity(fail_on))
     text = (
         render_json(report_json(report))
         if form == "json"
-        else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet) + _statistics(report, statistics)
+        else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet, fail_on=Severity(fail_on))
+        + _statistics(report, statistics)
     )
     _print(text, output, color)
     for notice in report.notices:
@@ -115,15 +116,16 @@ def _run(
     *,
     every: bool,
     filters: tuple[tuple[str, ...], tuple[str, ...]],
+    fail_on: Severity,
 ) -> Report:
-    report = Report(files=[path])
+    report = Report(files=[path], every_release=every)
     planned: list[tuple[View, str]] = []
     for name in asked.engines:
         planned += session.views(name, asked, loaded.spec, every=every)
     search = len(planned) <= _MOST_SEARCHED
     for view, found in planned:
         report.launches.append(LaunchRow(path, view.engine, view.release, found))
-        report.cells.append(_cell(loaded, view, session, filters, search=search))
+        report.cells.append(_cell(loaded, view, session, filters, search_for=fail_on if search else None))
         if view.point.notice:
             report.notices.append(view.point.notice)
         if found == NEWEST:
@@ -132,19 +134,27 @@ def _run(
 
 
 def _cell(
-    loaded: LoadedSpec, view: View, session: Session, filters: tuple[tuple[str, ...], tuple[str, ...]], *, search: bool
+    loaded: LoadedSpec,
+    view: View,
+    session: Session,
+    filters: tuple[tuple[str, ...], tuple[str, ...]],
+    *,
+    search_for: Severity | None,
 ) -> Cell:
+    """One release's verdict; `search_for`: look for what would pass when a finding reaches this severity."""
     engine = get_engine(view.engine)
     judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
-    alternatives = (
-        smallest_change(loaded.spec, engine, session.database(view.engine), view, session.models)
-        if search and judgement.errors
-        else []
-    )
+    findings = selected(judgement.findings, *filters)
+    alternatives = []
+    if search_for is not None and failed(findings, search_for):
+        from specconf.rules.alternatives import smallest_change
+
+        database = session.database(view.engine)
+        alternatives = smallest_change(loaded.spec, engine, database, view, session.models, fail_on=search_for)
     return Cell(
         view.engine,
         view.release,
-        tuple(selected(judgement.findings, *filters)),
+        tuple(findings),
         tuple(judgement.result.not_checked),
         tuple(alternatives),
         view.point.notice,

@@ -133,10 +133,13 @@ class Asked:
         bare: list[str] = []
         for text in releases:
             engine, equals, release = text.partition("=")
+            release = release.lstrip("= ") if equals else text
+            if not release.strip():
+                raise UsageError(f"--release {text!r} names no release.", hint="Write one such as vllm=0.33.0.")
             if equals:
                 by_engine.setdefault(engine_name(engine), []).append(release)
             else:
-                bare.append(text)
+                bare.append(release)
         in_spec = [name for name, _ in spec.engines.items()] if spec is not None else []
         chosen = named or list(by_engine) or in_spec or list(ENGINE_NAMES)
         if bare and len(named or list(by_engine)) != 1:
@@ -177,7 +180,8 @@ class Session:
         if every:
             return [(database.view(database.line.at(i)), "all releases") for i in range(len(database.line.names))]
         if engine in asked.releases:
-            return [(database.at(release), "command line") for release in dict.fromkeys(asked.releases[engine])]
+            views = {database.at(release).point.positions: database.at(release) for release in asked.releases[engine]}
+            return [(view, "command line") for view in views.values()]
         section = dict(spec.engines.items()).get(engine) if spec is not None else None
         if section is not None and section.release:
             return [(database.at(section.release), f"engines.{engine}.release")]

@@ -22,9 +22,8 @@ from specconf.cli.common import (
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
-from specconf.report.model import Cell, missing_groups
+from specconf.report.model import Cell
 from specconf.report.text import finding_lines, not_checked_lines
-from specconf.rules.alternatives import smallest_change
 from specconf.rules.checker import shown_effective
 from specconf.rules.judge import Judgement, judge_spec
 
@@ -82,10 +81,11 @@ def command(
     if view.point.notice:
         _notice(view.point.notice)
     judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
-    _print_findings(judgement, quiet=quiet, verbose=verbose)
-    refused = failed(judgement.findings, fail_on or session.project.fail_on)
+    fail_on = fail_on or session.project.fail_on
+    _print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
+    refused = failed(judgement.findings, fail_on)
     if refused and not force:
-        _print_alternatives(loaded, engine.name, session, view)
+        _print_alternatives(loaded, engine.name, session, view, fail_on)
         _notice("nothing was written; --force writes it all the same")
         return 1
     if effective:
@@ -100,19 +100,22 @@ def _notice(text: str) -> None:
     click.echo(f"specconf: {text}", err=True)
 
 
-def _print_findings(judgement: Judgement, *, quiet: bool, verbose: bool) -> None:
+def _print_findings(judgement: Judgement, fail_on: str, *, quiet: bool, verbose: bool) -> None:
     for finding in judgement.findings:
-        if not quiet or finding.severity is Severity.ERROR:
+        if not quiet or finding.severity is Severity.ERROR or failed([finding], fail_on):
             for line in finding_lines(finding, verbose=verbose):
                 click.echo(line, err=True)
-    if not quiet and missing_groups(judgement.result.not_checked):
+    if not quiet:
         for line in not_checked_lines(judgement.result.not_checked, verbose=verbose):
             click.echo(line, err=True)
 
 
-def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: View) -> None:
+def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: View, fail_on: str) -> None:
+    from specconf.rules.alternatives import smallest_change
+
     engine, database = get_engine(name), session.database(name)
-    for alternative in smallest_change(loaded.spec, engine, database, view, session.models):
+    limit = Severity(fail_on)
+    for alternative in smallest_change(loaded.spec, engine, database, view, session.models, fail_on=limit):
         click.echo(f"would pass: {alternative.text}", err=True)
 
 

@@ -398,6 +398,7 @@ def _constraint(row: Mapping[str, Any]) -> Constraint:
         twin=row.get("twin"),
         ranges=Ranges.unpack(row["r"]),
         groups=row.get("groups") or {},
+        tries=row.get("try") or {},
     )
 
 

@@ -162,6 +162,7 @@ class Constraint:
     twin: Mapping[str, Any] | None
     ranges: Ranges
     groups: Mapping[str, Any] = field(default_factory=dict)
+    tries: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def best_evidence(self) -> EvidenceKind:

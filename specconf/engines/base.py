@@ -222,6 +222,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def abbreviations(self) -> bool:
+        """Whether its command line takes the beginning of a flag for the flag."""
+        ...
+
+    @property
     def transforms(self) -> Mapping[str, Transform]:
         """Named value transforms that the mapping table uses, beside the shared ones."""
         ...

@@ -27,6 +27,9 @@ class _Entry:
     key: str
 
 
+_OPTION_FILES = {"config", "cli.config"}
+
+
 def lay_options(context: LowerContext, engine: Engine) -> None:
     """Write the spec's options, cli and env for this engine into the context."""
     section = dict(context.spec.engines.items()).get(engine.name)
@@ -34,22 +37,41 @@ def lay_options(context: LowerContext, engine: Engine) -> None:
         return
     for part, scope in engine.option_scopes.items():
         given: Mapping[str, JsonValue] = getattr(section, part)
-        for entry in _entries(context, given, scope, f"engines.{engine.name}.{part}"):
-            _lay(context, entry, f"engines.{engine.name}.{part}.{entry.key}")
+        prefix = f"engines.{engine.name}.{part}"
+        for entry in _entries(context, engine, given, scope, prefix):
+            if entry.path in _OPTION_FILES and entry.value is not None:
+                _refuse_file(context, f"{prefix}.{entry.key}")
+            elif entry.path == engine.model_path and entry.value is None:
+                message = f"{prefix}.{entry.key} is null, but a launch needs its target model."
+                context.problem("SC252", f"{prefix}.{entry.key}", message, fix=f"Remove {entry.key}.")
+            else:
+                _lay(context, entry, f"{prefix}.{entry.key}")
     for name, value in section.env.items():
         field = f"engines.{engine.name}.env.{name}"
         _lay(context, _Entry(f"env.{name}", value, None, name), field)
 
 
-def _entries(context: LowerContext, given: Mapping[str, JsonValue], scope: str, prefix: str) -> Iterator[_Entry]:
+def _refuse_file(context: LowerContext, field: str) -> None:
+    context.problem(
+        "SC252",
+        field,
+        f"{field} names an option file, whose options specconf would neither see nor check.",
+        fix="Write the options of that file here, one by one.",
+    )
+
+
+def _entries(
+    context: LowerContext, engine: Engine, given: Mapping[str, JsonValue], scope: str, prefix: str
+) -> Iterator[_Entry]:
     table = by_loose_name(context.view, scope)
     for key, value in given.items():
-        resolved = _resolve(context, table, key, value)
+        resolved = _resolve(context, engine, table, key, value)
         if resolved is None:
             near = near_names(key, table)
-            where = context.span(f"{prefix}.{key}")
-            context.builder.problem(Problem(ProblemKind.UNKNOWN, scope, key, near=near, where=where))
-            if context.view.scope(scope).completeness != "complete":
+            where, listed = context.span(f"{prefix}.{key}"), context.view.scope(scope).completeness == "complete"
+            problem = Problem(ProblemKind.UNKNOWN, scope, key, near=near, where=where, left_out=listed)
+            context.builder.problem(problem)
+            if not listed:
                 yield _Entry(_unlisted_path(prefix, key), value, None, key)
             continue
         yield from resolved
@@ -61,8 +83,10 @@ def _unlisted_path(prefix: str, key: str) -> str:
     return key if part == "options" else f"{part}.{loose(key)}"
 
 
-def _resolve(context: LowerContext, table: Mapping[str, Option], key: str, value: JsonValue) -> list[_Entry] | None:
-    option = table.get(loose(key))
+def _resolve(
+    context: LowerContext, engine: Engine, table: Mapping[str, Option], key: str, value: JsonValue
+) -> list[_Entry] | None:
+    option = table.get(loose(key)) or (_abbreviated(table, loose(key)) if engine.abbreviations else None)
     if option is not None:
         return list(_option_entries(context, option, key, value))
     base, dot, rest = key.partition(".")
@@ -75,31 +99,65 @@ def _resolve(context: LowerContext, table: Mapping[str, Option], key: str, value
     return list(_option_entries(context, parent, key, nested))
 
 
+def _abbreviated(table: Mapping[str, Option], key: str) -> Option | None:
+    """The one option whose flag begins with a key, as the engine's own parser would read it."""
+    found = {
+        option.path: option
+        for option in table.values()
+        if any(name.startswith("--") and loose(name).startswith(key) for name in option.names)
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
 def _option_entries(context: LowerContext, option: Option, key: str, value: JsonValue) -> Iterator[_Entry]:
     if option.kind == "object" and isinstance(value, dict):
-        for member in members(option, value, context.view):
+        for member in members(option, _own_keys(context, option, value), context.view):
             row = context.view.option(member.path)
             yield _Entry(member.path, member.value, row, f"{key}.{member.key}" if member.path != option.path else key)
-    elif option.kind == "switch" and isinstance(value, bool):
-        yield _Entry(option.path, _switch_value(context, option, key, value), option, key)
-    elif value is not None and _wrong_form(option, value):
+        return
+    expected = "" if value is None else _wrong_form(option, key, value)
+    if expected:
         where = context.span(f"engines.{context.view.engine}.options.{key}")
-        shown, expected = as_text(value), _wrong_form(option, value)
-        context.builder.problem(Problem(ProblemKind.INVALID, option.scope, key, shown, expected, where=where))
+        problem = Problem(ProblemKind.INVALID, option.scope, key, as_text(value), expected, where=where, left_out=True)
+        context.builder.problem(problem)
+    elif option.kind == "switch" and isinstance(value, bool):
+        yield _Entry(option.path, option.const if _switches_on(option, key, value) else not option.const, option, key)
     else:
         yield _Entry(option.path, _as_argv_reads_it(option, value), option, key)
 
 
-def _wrong_form(option: Option, value: JsonValue) -> str:
+def _own_keys(context: LowerContext, option: Option, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """An object's keys as the engine spells them: either separator means the same; unknown keys stay as they are."""
+    names = context.view.names.get(option.members, {})
+    by_form = {loose(name): name for name in names}
+    result: dict[str, JsonValue] = {}
+    for key, item in value.items():
+        own = by_form.get(loose(key), key)
+        member = names.get(own)
+        nested = member is not None and member.kind == "object" and isinstance(item, dict)
+        result[own] = _own_keys(context, member, item) if nested and member and isinstance(item, dict) else item
+    return result
+
+
+def _wrong_form(option: Option, key: str, value: JsonValue) -> str:
     """What a flag takes where the spec gives it a switch's value, or a switch a flag's; empty where the form fits."""
     if not option.key.startswith("-"):
         return ""
-    if option.kind == "switch":
+    if option.kind == "switch" and not isinstance(value, bool):
         return "true or false: it is a switch"
+    if option.kind == "switch" and isinstance(value, bool):
+        can = _switches_on(option, key, value) or bool(option.no_names)
+        return "" if can else "true only: this release has no flag that switches it off"
     alone = option.kind == "optional" and value == option.const
     if isinstance(value, bool) and option.type not in {"bool", "json", None} and not alone:
         return "a value: it is not a switch"
     return ""
+
+
+def _switches_on(option: Option, key: str, on: bool) -> bool:
+    """Whether true or false under this key means the switch's own flag (`disable-x: true`, `no-disable-x: false`)."""
+    named_off = loose(key) in {loose(name) for name in option.no_names} and loose(key) != option.path
+    return on != named_off
 
 
 def _as_argv_reads_it(option: Option, value: JsonValue) -> JsonValue:
@@ -116,17 +174,6 @@ def _word(option: Option, value: JsonValue) -> JsonValue:
         return from_text(option, as_text(value))
     except BadValue:
         return value
-
-
-def _switch_value(context: LowerContext, option: Option, key: str, on: bool) -> JsonValue:
-    named_off = loose(key) in {loose(name) for name in option.no_names} and loose(key) != option.path
-    if on != named_off:
-        return option.const
-    if not option.no_names:
-        where = context.span(f"engines.{context.view.engine}.options.{key}")
-        expected = "true: this release has no flag that switches it off"
-        context.builder.problem(Problem(ProblemKind.INVALID, option.scope, key, "false", expected, where=where))
-    return not option.const
 
 
 def _lay(context: LowerContext, entry: _Entry, field: str) -> None:

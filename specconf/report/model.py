@@ -50,6 +50,7 @@ class Report:
     files: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    every_release: bool = False
 
     @property
     def findings(self) -> list[Finding]:

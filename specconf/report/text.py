@@ -50,12 +50,12 @@ def not_checked_lines(items: Sequence[NotChecked], *, verbose: bool) -> Iterator
             yield from (f"  {name}" for name in ids)
 
 
-def matrix_lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Engine by release: the verdict of each, runs of equal verdicts joined."""
+def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:
+    """Engine by release: the verdict of each. `joined`: every release was judged, so that runs of equal verdicts are one line."""
     for engine in dict.fromkeys(cell.engine for cell in cells):
         mine = sorted((c for c in cells if c.engine == engine), key=lambda c: parse_version(c.release))
         yield click.style(engine, bold=True)
-        for first, last, cell in _runs(mine):
+        for first, last, cell in _runs(mine) if joined else ((c, c, c) for c in mine):
             span = first.release if first is last else f"{first.release} .. {last.release}"
             verdict = click.style(f"{cell.verdict:9}", fg=_VERDICT_COLORS[cell.verdict])
             yield f"  {span:28} {verdict} {_codes(cell)}".rstrip()
@@ -88,22 +88,22 @@ def summary_line(report: Report) -> str:
     return f"{files}, {launches} checked{skipped}: {found}"
 
 
-def render_check(report: Report, *, verbose: bool, quiet: bool) -> str:
+def render_check(report: Report, *, verbose: bool, quiet: bool, fail_on: Severity = Severity.ERROR) -> str:
     """The text of `check`: the matrix, then per engine and release what is wrong and what would pass."""
     lines: list[str] = []
     if len(report.cells) > 1:
-        lines += [*matrix_lines(report.cells), ""]
+        lines += [*matrix_lines(report.cells, joined=report.every_release), ""]
     if len(report.cells) <= 12:
         for cell in report.cells:
-            lines += _cell_lines(cell, verbose=verbose, quiet=quiet, titled=len(report.cells) > 1)
+            shown = [f for f in cell.findings if not quiet or f.severity.rank <= fail_on.rank]
+            lines += _cell_lines(cell, shown, verbose=verbose, quiet=quiet, titled=len(report.cells) > 1)
     elif not quiet:
         lines.append("Findings of single releases: name them with --release, or use --format json.")
     lines.append(summary_line(report))
     return "\n".join(lines) + "\n"
 
 
-def _cell_lines(cell: Cell, *, verbose: bool, quiet: bool, titled: bool) -> list[str]:
-    shown = [f for f in cell.findings if not quiet or f.severity is Severity.ERROR]
+def _cell_lines(cell: Cell, shown: Sequence[Finding], *, verbose: bool, quiet: bool, titled: bool) -> list[str]:
     lines: list[str] = []
     for finding in shown:
         lines += finding_lines(finding, verbose=verbose)

@@ -7,8 +7,10 @@ is information, with a did-you-mean.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from specconf.compat.database import View
+from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option, Scope
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
@@ -60,6 +62,8 @@ def _finding(
 
 def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     name, title = problem.spelling, f"{engine.title} {view.release}"
+    if problem.left_out:
+        return _left_out(problem, title, view)
     if problem.kind is ProblemKind.UNKNOWN:
         return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where)
     if problem.kind is ProblemKind.AMBIGUOUS:
@@ -83,6 +87,22 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     return _rejects(view, "SC103", message, f"Give {name} {problem.expected}.", problem)
 
 
+def _left_out(problem: Problem, title: str, view: View) -> Finding:
+    """An option of a spec that no launch of this release can hold; the engine never sees it."""
+    name = problem.spelling
+    if problem.kind is ProblemKind.UNKNOWN:
+        lived = _releases_with(name, problem.scope, view)
+        code, message = "SC101", f"{title} has no option {name}, so it cannot be written{lived}."
+        fix = f"Did you mean {' or '.join(problem.near)}?" if problem.near else f"Remove {name}."
+    else:
+        code, message = (
+            "SC103",
+            f"{name} is {problem.value}, but {title} takes {problem.expected}, so it cannot be written.",
+        )
+        fix = f"Give {name} {problem.expected.partition(':')[0]}, or remove it."
+    return replace(_rejects(view, code, message, fix, problem), effect=None, stage=None)
+
+
 def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) -> Finding:
     return _finding(
         view, code, Severity.ERROR, Effect.REJECTS, message, fix=fix, option=problem.spelling, where=problem.where
@@ -92,17 +112,16 @@ def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) ->
 def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
     """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
     lived = _releases_with(name, scope.name, view)
-    known = f" ({name} exists in {lived})" if lived else ""
     does = {"drops": "drops it without a word", "passes_on": "passes it on unread"}.get(scope.unknown_member)
     if scope.completeness != "complete" or scope.unknown_member == "unknown":
         verdict = ("SC101", Severity.INFO, Effect.WARNS)
-        message = f"Whether {title} has {name} is not checked: its options are known only in part{known}."
+        message = f"Whether {title} has {name} is not checked: its options are known only in part{lived}."
     elif does is None:
         verdict = ("SC101", Severity.ERROR, Effect.REJECTS)
-        message = f"{title} has no option {name} and stops at start{known}."
+        message = f"{title} has no option {name} and stops at start{lived}."
     else:
         verdict = ("SC106", Severity.WARNING, Effect.IGNORES)
-        message = f"{title} has no option {name} and {does}{known}."
+        message = f"{title} has no option {name} and {does}{lived}."
     return _finding(
         view,
         *verdict,
@@ -115,13 +134,19 @@ def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, .
 
 
 def _releases_with(name: str, scope: str, view: View) -> str:
-    """In which other releases an option of this name exists, as text."""
-    runs = [
-        ranges.text(view.db.line)
-        for ranges, row in view.db.raw_options
-        if row["scope"] == scope and name in (row.get("names") or ())
-    ]
-    return ", ".join(dict.fromkeys(runs))
+    """In which other releases an option of this name exists, as an aside in brackets; empty when in none."""
+    line = view.db.line
+    names = {name, f"--{name.replace('_', '-')}"}
+    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
+    held = [ranges for ranges, row in rows if names & set(row.get("names") or ())]
+    runs: list[tuple[int, int]] = []
+    for position in range(len(line.names)):
+        if any(ranges.at(position) for ranges in held):
+            if runs and runs[-1][1] == position:
+                runs[-1] = (runs[-1][0], position + 1)
+            else:
+                runs.append((position, position + 1))
+    return f"; it exists in {Ranges(tuple(runs)).text(line)}" if runs else ""
 
 
 def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
@@ -184,7 +209,7 @@ def _not_with(tag: str, option: Option, setting: Setting, engine: Engine, view: 
 def _unknown_path(setting: Setting, engine: Engine, view: View) -> Iterator[Finding]:
     """A path that this release does not have: a key of a known object, or an option that lives in other releases."""
     scopes = view.db.scopes_by_path.get(setting.path) or _scopes_under(setting.path, view)
-    key = setting.final.spelling or setting.path.rpartition(".")[2]
+    key = (setting.final.spelling or setting.path).rpartition(".")[2]
     for name in sorted(scopes):
         scope = view.scope(name)
         near = near_names(key, view.names.get(name, {}))

@@ -20,6 +20,7 @@ class SGLang:
     title: str = "SGLang"
     model_path: str = "model_path"
     draft_path: str = "speculative_draft_model_path"
+    abbreviations: bool = True
 
     @property
     def option_scopes(self) -> Mapping[str, str]:

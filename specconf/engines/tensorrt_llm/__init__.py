@@ -20,6 +20,7 @@ class TensorRTLLM:
     title: str = "TensorRT-LLM"
     model_path: str = "model"
     draft_path: str = "speculative_config.speculative_model"
+    abbreviations: bool = False
 
     @property
     def option_scopes(self) -> Mapping[str, str]:

@@ -20,6 +20,7 @@ class VllmEngine:
     title: str = "vLLM"
     model_path: str = "model"
     draft_path: str = "speculative_config.model"
+    abbreviations: bool = True
     option_scopes: Mapping[str, str] = field(default_factory=lambda: {"options": "vllm.cli"})
 
     @property
