@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A family of findings. `name` is its short kebab-case name, `about` one sentence for `explain`."""
+    """A family of findings. `name` is its short kebab-case name, `about` one sentence for `explain`.
+
+    `fix`: what to do, for codes that come from lowering or reading rather than from constraints.
+    """
 
     code: str
     name: str
     about: str
+    fix: str = ""
 
 
 _CODES = (

@@ -12,13 +12,16 @@ from specconf.report.json_report import finding_json, render_json
 _WIDTH = 100
 
 
-def launch_script(artifact: Artifact, *, errors: int, inline_files: bool) -> str:
-    """A POSIX shell script that starts the launch; option files are quoted heredocs, or lie beside the script."""
+def launch_script(artifact: Artifact, *, forced: str, inline_files: bool) -> str:
+    """A POSIX shell script that starts the launch; option files are quoted heredocs, or lie beside the script.
+
+    `forced`: the mark of a launch written in spite of errors, empty for one without.
+    """
     lines = ["#!/bin/sh", f"# {artifact.engine} {artifact.release}, written by specconf"]
-    if errors:
-        lines.append(_forced_mark(errors))
+    if forced:
+        lines.append(f"# {forced}")
     lines.append("set -eu")
-    files = marked_files(artifact, errors)
+    files = marked_files(artifact, forced)
     if files and not inline_files:
         lines.append('cd -- "$(dirname -- "$0")"')
     if inline_files:
@@ -29,15 +32,18 @@ def launch_script(artifact: Artifact, *, errors: int, inline_files: bool) -> str
     return "\n".join(lines) + "\n"
 
 
-def _forced_mark(errors: int) -> str:
-    return f"# FORCED in spite of {errors} error{'' if errors == 1 else 's'}: specconf expects this launch to fail"
+def forced_mark(errors: int, left_out: Iterable[str]) -> str:
+    """What a forced launch says of itself: how many errors there are, and which fields of the spec it does not hold."""
+    missing = ", ".join(sorted(left_out))
+    lost = f"; left out: {missing}" if missing else ""
+    return f"FORCED in spite of {errors} error{'' if errors == 1 else 's'}{lost}"
 
 
-def marked_files(artifact: Artifact, errors: int) -> Mapping[str, str]:
+def marked_files(artifact: Artifact, forced: str) -> Mapping[str, str]:
     """The artifact's files; a forced one says so in its first line."""
-    if not errors:
+    if not forced:
         return artifact.files
-    return {name: f"{_forced_mark(errors)}\n{text}" for name, text in artifact.files.items()}
+    return {name: f"# {forced}\n{text}" for name, text in artifact.files.items()}
 
 
 def _heredoc(name: str, text: str) -> list[str]:

@@ -57,14 +57,15 @@ class Effective:
 class Unavailable:
     """A model of which nothing is known, with the reason."""
 
-    def __init__(self, role: str, reason: str) -> None:
+    def __init__(self, role: str, reason: str, *, here: bool = True) -> None:
         self.role = role
         self.reason = reason
+        self.needs = f"{role} config.json" if here else f"{role} config.json, which is not here ({reason})"
 
     def fact(self, path: str) -> Fact:
         """Always missing: the whole config is what is needed."""
         del path
-        return Missing(f"{self.role} config.json", self.reason)
+        return Missing(self.needs, self.reason)
 
 
 Derivation: TypeAlias = "Callable[[Facts], Fact]"

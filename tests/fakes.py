@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from specconf.compat.database import Database, View
+from specconf.compat.database import Database
+from specconf.compat.view import View
 from specconf.engines.base import Artifact, Fields, LowerContext, Models, Transform, default_fact
 from specconf.facts import Context, Derivation, Facts, Known
 from specconf.settings import Origin, Settings, SettingsBuilder, Written

@@ -1,7 +1,8 @@
 """Derives TensorRT-LLM's `releases.jsonl` and `options.jsonl` from the imported table `facts.json`.
 
 Fields whose cells are regular are read as they stand; cells in prose (releases such as "1.2-era", defaults that
-changed) are read by the rows of `reading.jsonl`, each of which quotes the table's row. The table is never edited.
+changed) are read by the rows of `reading.jsonl`, each of which quotes the table's row. The table is never edited: what
+was read after it was made is a row of `reading.jsonl` of its own (`table: read_later`), with its `source`.
 
     python tools/import_trtllm.py            # rewrite both files
     python tools/import_trtllm.py --check    # exit 1 if they are not what the table gives
@@ -28,6 +29,7 @@ READ = frozenset(
     | {"1.3.0rc27", "1.3.0rc28", "1.3.0rc29", "1.4.0rc1"}
 )
 NEVER_READ = "0"  # below every release: "not known to be absent anywhere"
+READ_LATER = "read_later"
 SPECULATIVE = "speculative_config"
 SPECULATIVE_SCOPE = f"trtllm.yaml.{SPECULATIVE}"
 ARGS_FILE = "tensorrt_llm/llmapi/llm_args.py"
@@ -70,7 +72,7 @@ def releases(table: Mapping[str, Any], reading: Sequence[Row]) -> list[Row]:
 def options(table: Mapping[str, Any], reading: Sequence[Row]) -> list[Row]:
     """Every option row, ordered by scope, path and spelling."""
     read = {(row["table"], row["row"]): row for row in reading}
-    rows = [*_fields(table["a_fields"], read), *_launch(table["c_launch"], read)]
+    rows = [*_fields(table["a_fields"], read), *_launch(table["c_launch"], read), *_read_later(reading)]
     return sorted(rows, key=lambda row: (row["scope"], row["path"], row["names"]))
 
 
@@ -197,6 +199,14 @@ def _launch_option(row: Row, scope: str, cell: Row, column: str, how: Row) -> Ro
     }
     kept = {key: value for key, value in row.items() if key != "confidence"}
     return {"kind": "value", "scope": scope, **kept, "evidence": [_with_note(proof, how)]}
+
+
+def _read_later(reading: Sequence[Row]) -> Iterator[Row]:
+    """Rows that no cell of the table stands for: where they were read is told by the reading itself."""
+    for how in reading:
+        if how["table"] == READ_LATER:
+            for row in how["rows"]:
+                yield _launch_option(row, how["scope"], how, "row", how)
 
 
 def lines(rows: Sequence[Row]) -> str:

@@ -31,7 +31,7 @@ from specconf.report.text import render_check
 from specconf.rules.judge import judge_spec
 
 if TYPE_CHECKING:
-    from specconf.compat.database import View
+    from specconf.compat.view import View
     from specconf.spec import LoadedSpec
 
 _MOST_SEARCHED = 6

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from specconf.cli.project import Project, find_project
-from specconf.compat.database import Database, View, engine_name, load_database
+from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.view import View
 from specconf.engines.base import Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,12 @@ from specconf.cli.common import (
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
-from specconf.report.model import Cell
 from specconf.report.text import finding_lines, not_checked_lines
 from specconf.rules.checker import shown_effective
 from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
-    from specconf.compat.database import View
+    from specconf.compat.view import View
     from specconf.engines.base import Artifact
     from specconf.spec import LoadedSpec
 
@@ -132,24 +132,32 @@ def _print_effective(judgement: Judgement) -> None:
 
 
 def _write(artifact: Artifact, judgement: Judgement, form: str, folder: Path | None, *, forced: bool) -> None:
-    from specconf.emit import argv_json, launch_script, marked_files
+    from specconf.emit import argv_json, forced_mark, launch_script, marked_files
 
-    cell = Cell(artifact.engine, artifact.release, tuple(judgement.findings), ())
-    errors = len(judgement.errors) if forced else 0
-    files = marked_files(artifact, errors)
+    mark = forced_mark(max(1, len(judgement.errors)), _left_out(judgement)) if forced else ""
+    files = marked_files(artifact, mark)
     if folder is not None:
         write_atomically(
-            folder / "launch.sh", launch_script(artifact, errors=errors, inline_files=False), executable=True
+            folder / "launch.sh", launch_script(artifact, forced=mark, inline_files=False), executable=True
         )
         for name, text in files.items():
             write_atomically(folder / name, text)
         if form == "argv":
-            write_atomically(folder / "launch.json", argv_json(artifact, cell.findings, forced=forced))
+            write_atomically(folder / "launch.json", argv_json(artifact, judgement.findings, forced=forced))
         written = ["launch.sh", *files, *(["launch.json"] if form == "argv" else [])]
         _notice(f"wrote {', '.join(str(folder / name) for name in written)}")
     elif form == "argv":
-        click.echo(argv_json(artifact, cell.findings, forced=forced), nl=False)
+        click.echo(argv_json(artifact, judgement.findings, forced=forced), nl=False)
     elif form == "engine-yaml":
+        env = [f"{name}={shlex.quote(value)}" for name, value in artifact.env.items()]
+        _notice(f"start it with: {' '.join([*env, shlex.join(artifact.argv)])}")
         click.echo("".join(files.values()), nl=False)
     else:
-        click.echo(launch_script(artifact, errors=errors, inline_files=True), nl=False)
+        click.echo(launch_script(artifact, forced=mark, inline_files=True), nl=False)
+
+
+def _left_out(judgement: Judgement) -> set[str]:
+    """Fields of the spec that the launch does not hold: those refused, and all of speculation where its method is."""
+    lowered = judgement.lowered
+    assert lowered is not None
+    return set(lowered.refused)

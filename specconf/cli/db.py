@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from specconf.cli.common import db_option, with_project
+from specconf.cli.explain import general
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Ranges
 from specconf.errors import UsageError
@@ -39,7 +40,7 @@ def releases(engine: str, form: str, overlays: tuple[Path, ...]) -> None:
         click.echo(f"{name:16} {date or 'date unknown':12} {', '.join(marks)}".rstrip())
 
 
-@command.command("show")
+@command.command("show", context_settings={"ignore_unknown_options": True})
 @click.argument("engine")
 @click.argument("name", metavar="PATH|OPTION")
 @_form
@@ -64,11 +65,11 @@ def show(engine: str, name: str, form: str, overlays: tuple[Path, ...]) -> None:
     for line in _lines(database, rows):
         click.echo(line)
     for constraint in constraints:
-        click.echo(f"{constraint.id}  {constraint.ranges.text(database.line)}: {constraint.message}")
+        click.echo(f"{constraint.id}  {constraint.ranges.text(database.line)}: {general(constraint.message)}")
 
 
 def _is_about(row: dict[str, Any], name: str) -> bool:
-    wanted = name.removeprefix("env.")
+    wanted, name = name.removeprefix("env."), name.lstrip("-")
     return name in {row["path"], row["path"].rpartition(".")[2]} or any(
         wanted in (n, n.lstrip("-")) for n in row.get("names") or ()
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from specconf.cli.common import db_option, with_project
 from specconf.codes import CODES
-from specconf.compat.database import Database, load_database
+from specconf.compat.database import ENGINE_ALIASES, Database, load_database
 from specconf.compat.rows import Constraint
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.errors import UsageError
@@ -25,6 +26,8 @@ from specconf.report.json_report import render_json
 def command(name: str, form: str, overlays: tuple[Path, ...]) -> None:
     """Explain a finding code such as SC302, or a constraint such as vllm/draft-model-not-on-v1."""
     databases = [load_database(engine, with_project(overlays)) for engine in ENGINE_NAMES]
+    engine, slash, slug = name.partition("/")
+    name = f"{ENGINE_ALIASES.get(engine, engine)}/{slug}" if slash else name
     found = [(db, c) for db in databases for c in db.constraints if c.id == name or c.code == name.upper()]
     code = CODES.get(name.upper())
     if code is None and not found:
@@ -46,9 +49,10 @@ def command(name: str, form: str, overlays: tuple[Path, ...]) -> None:
     if code is not None:
         click.echo(f"{code.code} {code.name}\n{code.about}\n")
         for db, constraint in found:
-            click.echo(f"{constraint.id}  {constraint.ranges.text(db.line)}\n  {constraint.message}")
-        if not found:
-            click.echo("This code comes from lowering or from the readers, not from a constraint.")
+            click.echo(f"{constraint.id}  {constraint.ranges.text(db.line)}\n  {general(constraint.message)}")
+            if constraint.fix:
+                click.echo(f"  fix: {general(constraint.fix)}")
+        click.echo(f"fix: {code.fix}" if code.fix else "`specconf explain CONSTRAINT` shows evidence and an example.")
         return
     for db, constraint in found:
         click.echo("\n".join(_constraint_lines(db, constraint)))
@@ -63,8 +67,8 @@ def _near(name: str, databases: list[Database]) -> str:
 
 def _constraint_lines(db: Database, constraint: Constraint) -> Iterator[str]:
     yield f"{constraint.id}  ({constraint.code} {CODES[constraint.code].name})"
-    yield constraint.message
-    yield f"fix: {constraint.fix}" if constraint.fix else "fix: none is known"
+    yield general(constraint.message)
+    yield f"fix: {general(constraint.fix)}" if constraint.fix else "fix: none is known"
     yield f"releases: {constraint.ranges.text(db.line)}"
     yield f"effect: {constraint.effect} at {constraint.stage}"
     for evidence in constraint.evidence:
@@ -74,6 +78,11 @@ def _constraint_lines(db: Database, constraint: Constraint) -> Iterator[str]:
     for label, probe in (("meets it", constraint.probe), ("does not", constraint.twin)):
         if probe:
             yield f"{label} ({probe['release']}): {example_text(probe)}"
+
+
+def general(text: str) -> str:
+    """A message without a launch: the release dropped, facts by their names."""
+    return re.sub(r"\{([^}]+)\}", r"<\1>", text.replace(" {release}", ""))
 
 
 def example_text(probe: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,8 @@ from specconf.cli.common import (
     wants_online,
     write_atomically,
 )
-from specconf.compat.database import View, engine_name
+from specconf.compat.database import engine_name
+from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.lifting import lift
 from specconf.engines.registry import get_engine
@@ -28,13 +28,13 @@ from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Severity
 from specconf.report.text import finding_lines
 from specconf.rules.judge import judge_settings
-from specconf.settings import Origin, Setting, Settings, Written
-from specconf.words import Launch
+from specconf.secrets import is_secret_name
+from specconf.settings import Origin, ProblemKind, Setting, Settings, Written
+from specconf.words import Launch, Unresolved
 
 if TYPE_CHECKING:
     from specconf.readers.registry import ReadLaunch
 
-_SECRET = re.compile(r"(^|_)(api_key|password|passwd|secret|hf_token|auth_token|access_token)$", re.IGNORECASE)
 _OPTION_FILES = (".yaml", ".yml", ".json")
 
 
@@ -83,18 +83,19 @@ def command(
     for finding in judgement.findings:
         if not quiet or finding.severity is Severity.ERROR:
             click.echo("\n".join(finding_lines(finding)), err=True)
-    unread = [p for p in settings.problems if p.kind not in {"overwritten"}]
-    if unread:
-        raise InputError(
-            f"{len(unread)} words of the launch cannot be read for {engine.title} {view.release}.",
-            where=unread[0].where,
-            hint="Name the release the launch is for with --release, or mend the launch.",
-        )
+    _all_must_be_read(settings, engine, view, stated=stated)
     spec = lift(settings, engine, view, models)
+    sections = spec.engine_settings()
+    own = sections.setdefault(engine.name, {})  # named even if empty: the launch is of this engine and no other
     if stated:
-        sections = spec.engine_settings()
-        sections.setdefault(engine.name, {})["release"] = view.release
-        spec = type(spec).from_fields(spec.set_fields(), engines=sections)
+        own["release"] = view.release
+    spec = type(spec).from_fields(spec.set_fields(), engines=sections)
+    if spec.speculation.method == "none" and any(path.startswith("spec") for path in settings):
+        click.echo(
+            "specconf: the launch speculates in a way that the fields of a spec do not say; it is kept whole under "
+            f"engines.{engine.name}.options, and speculation.method is none",
+            err=True,
+        )
     from specconf.spec import dump_spec
 
     text = dump_spec(spec)
@@ -126,8 +127,8 @@ def _the_launch(path: str, engine: str | None, number: int | None) -> ReadLaunch
 
 
 def _shown(found: ReadLaunch) -> str:
-    line = f"line {found.launch.span.line}, " if found.launch.span else ""
-    return f"{line}{found.launch.engine} {' '.join(word.text for word in found.launch.argv[:4])}"
+    line = f"line {found.launch.span.line}: " if found.launch.span else ""
+    return f"{line}{' '.join(word.text for word in found.launch.argv[:4])}"
 
 
 def _view(session: Session, engine: Engine, asked: Asked, found: ReadLaunch) -> tuple[View, bool]:
@@ -145,6 +146,27 @@ def _view(session: Session, engine: Engine, asked: Asked, found: ReadLaunch) -> 
     return view, stated
 
 
+def _all_must_be_read(settings: Settings, engine: Engine, view: View, *, stated: bool) -> None:
+    """InputError for a launch with words that this release would not take, or that cannot be known from the text."""
+    unread = [p for p in settings.problems if p.kind is not ProblemKind.OVERWRITTEN]
+    if unread:
+        words = "1 word" if len(unread) == 1 else f"{len(unread)} words"
+        raise InputError(
+            f"{words} of the launch cannot be read for {engine.title} {view.release}, the first is {unread[0].spelling}.",
+            where=unread[0].where,
+            hint="Mend the launch."
+            if stated
+            else "Name the release the launch is for with --release, or mend the launch.",
+        )
+    unknown = next((word for word in settings.unresolved if word.may_be_many), None)
+    if unknown is not None:
+        raise InputError(
+            f"{unknown.text} may hold options that cannot be known from the text.",
+            where=unknown.span,
+            hint="Write those options out, or put the file it names beside the launch, and import again.",
+        )
+
+
 def _tell_orphans(found: ReadLaunch) -> None:
     """Words right after the launch that look like its options but that a comment or a missing backslash cut off."""
     if found.orphans:
@@ -158,14 +180,22 @@ def _tell_orphans(found: ReadLaunch) -> None:
         )
 
 
+_ENGINE_VARIABLES = ("env.VLLM_", "env.SGLANG_", "env.SGL_", "env.TLLM_", "env.TRTLLM_")
+
+
 def _without_secrets(settings: Settings) -> Settings:
-    """The settings less keys and tokens, which belong in the environment and never into a file or a report."""
-    secret = [path for path in settings if _SECRET.search(path) and settings[path] not in (None, True, False)]
+    """The settings less keys and tokens, and less variables of other programs whose values cannot be known."""
+    secret = [path for path in settings if is_secret_name(path)]
+    foreign = [
+        path
+        for path in settings
+        if path.startswith("env.") and not path.startswith(_ENGINE_VARIABLES) and isinstance(settings[path], Unresolved)
+    ]
     for path in secret:
-        click.echo(
-            f"specconf: {path} holds a secret and was left out; pass it to the server by its environment", err=True
-        )
-    return settings.without(secret)
+        click.echo(f"specconf: {path} holds a secret and was left out; set it where the server starts", err=True)
+    for path in [p for p in foreign if p not in secret]:
+        click.echo(f"specconf: {path} cannot be known from the text and was left out", err=True)
+    return settings.without([*secret, *foreign])
 
 
 def _with_files(launch: Launch, base: Path) -> Launch:

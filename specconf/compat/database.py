@@ -1,11 +1,11 @@
-"""The database of one engine as typed rows, and the view of it at one release.
+"""The database of one engine as typed rows. Loading is one JSON read; rows become typed objects when they are asked for.
 
-Loading is one JSON read; rows become typed objects when they are asked for.
+What holds at one release is `specconf.compat.view`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,9 @@ from specconf.compat.rows import (
     Table,
     TableRow,
 )
+from specconf.compat.view import View
 from specconf.errors import OverlayError, UsageError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
-from specconf.kleene import Ternary, ternary_any
-from specconf.words import JsonValue
 
 
 class Database:
@@ -127,205 +126,11 @@ class Database:
         return self.view(self.line.place(release))
 
 
-class View:
-    """The database of one engine at one release."""
-
-    def __init__(self, database: Database, point: Point) -> None:
-        self.db = database
-        self.point = point
-
-    @property
-    def engine(self) -> str:
-        """The engine's name."""
-        return self.db.engine
-
-    @property
-    def release(self) -> str:
-        """The release as it was stated."""
-        return self.point.stated
-
-    def _held(self, indexes: Sequence[int]) -> list[tuple[Option, Ternary]]:
-        """The rows among `indexes` that hold or may hold here, those known to hold first."""
-        point, raw = self.point, self.db.raw_options
-        found = [(i, held) for i in indexes if (held := raw[i][0].holds(point)) is not False]
-        if any(held is None for _, held in found):
-            found.sort(key=lambda row: row[1] is None)
-        return [(self.db.option_row(i), held) for i, held in found]
-
-    def options_of(self, scope: str) -> list[tuple[Option, Ternary]]:
-        """The options of one scope that hold or may hold here, in the order of the data."""
-        point, raw = self.point, self.db.raw_options
-        rows = ((i, raw[i][0].holds(point)) for i in self.db.rows_by_scope.get(scope, ()))
-        return [(self.db.option_row(i), held) for i, held in rows if held is not False]
-
-    @cached_property
-    def by_path(self) -> Mapping[str, tuple[Option, ...]]:
-        """Options by destination path; those known to hold come first. A path with none is not in it."""
-        return _PathTable(self)
-
-    @cached_property
-    def names(self) -> Mapping[str, Mapping[str, Option]]:
-        """Scope → spelling → option. A scope with none is not in it."""
-        return _NameTable(self)
-
-    def option(self, path: str) -> Option | None:
-        """The option that writes a path, the one with the fullest description first."""
-        rows = self.by_path.get(path)
-        return rows[0] if rows else None
-
-    def has(self, path: str) -> Ternary:
-        """Whether this release has the path."""
-        raw = self.db.raw_options
-        return ternary_any(raw[i][0].holds(self.point) for i in self.db.rows_by_path.get(path, ()))
-
-    def default(self, path: str) -> Any:
-        """The recorded default of a path, or UNKNOWN; among rows that only may hold, the default on which all agree."""
-        rows = [o for o in self.by_path.get(path, ()) if o.default is not UNKNOWN]
-        held = next((o for o in rows if o.ranges.holds(self.point)), None)
-        if held is not None:
-            return held.default
-        return rows[0].default if rows and all(o.default == rows[0].default for o in rows) else UNKNOWN
-
-    @cached_property
-    def _scopes(self) -> Mapping[str, Scope]:
-        return {scope.name: scope for scope in self.db.scopes if scope.ranges.holds(self.point) is True}
-
-    def scope(self, name: str) -> Scope:
-        """What is known of a scope here; a scope without a row is unknown."""
-        return self._scopes.get(name) or Scope(name, "unknown", "unknown", frozenset(), Ranges(()))
-
-    def methods(self) -> Iterator[tuple[Method, Ternary]]:
-        """Method words that hold or may hold."""
-        for method in self.db.methods:
-            held = method.ranges.holds(self.point)
-            if held is not False:
-                yield method, held
-
-    def method_words(self, spec_method: str) -> list[tuple[str, Ternary]]:
-        """The engine's words for a spec method, non-aliases first."""
-        rows = [(m, held) for m, held in self.methods() if m.spec_method == spec_method]
-        return [(m.value, held) for m, held in sorted(rows, key=lambda r: (r[0].alias_of is not None, not r[1]))]
-
-    def table_rows(self, name: str) -> list[tuple[TableRow, Ternary]]:
-        """The rows of a table that hold or may hold here."""
-        table = self.db.tables.get(name)
-        rows = table.rows if table else ()
-        return [(row, held) for row in rows if (held := row.ranges.holds(self.point)) is not False]
-
-    def lookup(self, name: str, value: JsonValue) -> tuple[TableRow | None, Ternary]:
-        """The first row with a value, and whether it is in the table: unknown for an open table without it."""
-        for row, held in self.table_rows(name):
-            if row.value == value:
-                return row, held
-        table = self.db.tables.get(name)
-        return None, (False if table is not None and table.closed else None)
-
-    @cached_property
-    def mapping(self) -> Mapping[str, tuple[tuple[MappingRow, Ternary], ...]]:
-        """Field → mapping rows that hold or may hold here."""
-        table: dict[str, list[tuple[MappingRow, Ternary]]] = {}
-        for row in self.db.mapping:
-            held = row.ranges.holds(self.point)
-            if held is not False:
-                table.setdefault(row.field, []).append((row, held))
-        return {field: tuple(rows) for field, rows in table.items()}
-
-    @cached_property
-    def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
-        """Constraints that hold or may hold here, in the engine's order of stages and steps."""
-        rows = [(c, held) for c in self.db.constraints if (held := c.ranges.holds(self.point)) is not False]
-        return tuple(_ordered(rows, self._step_order))
-
-    @cached_property
-    def _step_order(self) -> Mapping[str, Sequence[str]]:
-        return {stage: order for ranges, stage, order in self.db.steps if ranges.holds(self.point) is True}
-
-
-class _PathTable(Mapping[str, tuple[Option, ...]]):
-    """Path → options at one release, each looked up when it is first asked for."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._known: dict[str, tuple[Option, ...]] = {}
-
-    def _rows(self, path: str) -> tuple[Option, ...]:
-        rows = self._known.get(path)
-        if rows is None:
-            indexes = self._view.db.rows_by_path.get(path, ())
-            rows = self._known[path] = tuple(o for o, _ in self._view._held(indexes))
-        return rows
-
-    def __getitem__(self, path: str) -> tuple[Option, ...]:
-        rows = self._rows(path)
-        if not rows:
-            raise KeyError(path)
-        return rows
-
-    def __iter__(self) -> Iterator[str]:
-        return (path for path in self._view.db.rows_by_path if self._rows(path))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-class _NameTable(Mapping[str, Mapping[str, Option]]):
-    """Scope → spelling → option at one release, each scope read when it is first asked for."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self._known: dict[str, dict[str, Option]] = {}
-
-    def _names(self, scope: str) -> dict[str, Option]:
-        if scope not in self._known:
-            table: dict[str, Option] = {}
-            for option, _ in self._view.options_of(scope):
-                for name in (*option.names, *option.no_names):
-                    table.setdefault(name, option)
-            self._known[scope] = table
-        return self._known[scope]
-
-    def __getitem__(self, scope: str) -> Mapping[str, Option]:
-        names = self._names(scope)
-        if not names:
-            raise KeyError(scope)
-        return names
-
-    def __iter__(self) -> Iterator[str]:
-        return (scope for scope in self._view.db.rows_by_scope if self._names(scope))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
 def _grouped(keys: Iterable[str]) -> dict[str, tuple[int, ...]]:
     table: dict[str, list[int]] = {}
     for index, key in enumerate(keys):
         table.setdefault(key, []).append(index)
     return {key: tuple(indexes) for key, indexes in table.items()}
-
-
-def _ordered(
-    rows: Sequence[tuple[Constraint, Ternary]], steps: Mapping[str, Sequence[str]]
-) -> list[tuple[Constraint, Ternary]]:
-    """By stage, then the engine's own steps (a constraint without a step comes last in its stage), then `after`."""
-
-    def key(row: tuple[Constraint, Ternary]) -> tuple[int, int]:
-        constraint = row[0]
-        order = steps.get(constraint.stage, ())
-        step = order.index(constraint.step) if constraint.step in order else len(order)
-        return constraint.stage.rank, step
-
-    ordered = sorted(rows, key=key)
-    placed: list[tuple[Constraint, Ternary]] = []
-    waiting = ordered
-    names = {c.id for c, _ in ordered}
-    while waiting:
-        done = {c.id for c, _ in placed}
-        ready = [r for r in waiting if all(a in done or a not in names for a in r[0].after)]
-        following = ready[0] if ready else waiting[0]
-        placed.append(following)
-        waiting = [r for r in waiting if r is not following]
-    return placed
 
 
 def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
@@ -396,6 +201,7 @@ def _constraint(row: Mapping[str, Any]) -> Constraint:
         evidence=tuple(Evidence(EvidenceKind(kind), text) for kind, text in row["evidence"]),
         probe=row.get("probe"),
         twin=row.get("twin"),
+        also=tuple(row.get("also") or ()),
         ranges=Ranges.unpack(row["r"]),
         groups=row.get("groups") or {},
         tries=row.get("try") or {},

@@ -160,6 +160,7 @@ class Constraint:
     evidence: tuple[Evidence, ...]
     probe: Mapping[str, Any] | None
     twin: Mapping[str, Any] | None
+    also: tuple[Mapping[str, Any], ...]
     ranges: Ranges
     groups: Mapping[str, Any] = field(default_factory=dict)
     tries: Mapping[str, Any] = field(default_factory=dict)

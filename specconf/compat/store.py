@@ -23,15 +23,42 @@ def index_folder() -> Path:
         return PACKAGED
     if not CHECKOUT.is_dir():
         raise DatabaseError("this installation carries no compatibility database; reinstall specconf")
+    return _built_once(CHECKOUT)
+
+
+_KEPT = 3
+
+
+def _built_once(source: Path) -> Path:
+    """The index of a checkout in the user cache, keyed by a hash of its files; a stamp saves reading them every time."""
     import platformdirs
 
-    from specconf.compat.index import build_index
     from specconf.compat.sources import SourceTree
 
-    folder = Path(platformdirs.user_cache_dir("specconf")) / f"index-{SourceTree(CHECKOUT).digest()}"
+    cache, tree = Path(platformdirs.user_cache_dir("specconf")), SourceTree(source)
+    stamp = cache / f"stamp-{tree.stamp()}"
+    digest = stamp.read_text(encoding="utf-8") if stamp.is_file() else tree.digest()
+    folder = cache / f"index-{digest}"
     if not (folder / "checkpoints.json").is_file():
-        build_index(CHECKOUT, folder)
+        from specconf.compat.index import build_index
+
+        build_index(source, folder)
+        _forget_old(cache)
+    if not stamp.is_file():
+        stamp.write_text(digest, encoding="utf-8")
     return folder
+
+
+def _forget_old(cache: Path) -> None:
+    """Keep the newest indexes; the others belong to states of the checkout that are gone."""
+    import shutil
+
+    folders = sorted(cache.glob("index-*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for folder in folders[_KEPT:]:
+        shutil.rmtree(folder, ignore_errors=True)
+    for stamp in cache.glob("stamp-*"):
+        if not (cache / f"index-{stamp.read_text(encoding='utf-8')}").is_dir():
+            stamp.unlink(missing_ok=True)
 
 
 def load_json(name: str) -> Any:

@@ -6,16 +6,17 @@ that cannot be read becomes a Problem, a word that cannot be known is kept as un
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines import options as values
 from specconf.engines.near import near_names
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
-from specconf.words import JsonValue, Span, Unresolved, Value, Word
+from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
@@ -180,18 +181,41 @@ class ArgvReader:
             self._dotted.add(option.path)
         dashes = "dotted_dashes" in self.view.scope(option.members).forms
         member = values.member_named(option, key, self.view, dashes=dashes)
-        if member is None and written.value is not None and isinstance(written.value, str):
+        if member is None and isinstance(written.value, str):
             written = Written(_loosely_typed(written.value), written.origin, written.spelling, where=written.where)
-        self.builder.write(member.path if member else f"{option.path}.{key}", written)
+        if member is not None:
+            self.builder.write(member.path, written)
+        elif self.view.names.get(option.members) or isinstance(written.value, Unresolved | Candidates):
+            self.builder.write(f"{option.path}.{key}", written)
+        else:
+            self._write_nested(option, key, written)
+
+    def _write_nested(self, option: Option, key: str, written: Written) -> None:
+        """A member of an object whose members are not known: the object grows as one value."""
+        current = self.builder.current(option.path)
+        whole = copy.deepcopy(current.value) if current is not None and isinstance(current.value, dict) else {}
+        place = whole
+        *parents, leaf = key.split(".")
+        for parent in parents:
+            below = place.setdefault(parent, {})
+            if not isinstance(below, dict):
+                below = place[parent] = {}
+            place = below
+        assert not isinstance(written.value, Unresolved | Candidates)
+        place[leaf] = written.value
+        self.builder.remove(option.path)
+        self.builder.write(option.path, Written(whole, written.origin, written.spelling, where=written.where))
 
     def _drop(self, path: str, spelling: str) -> None:
-        for known in self.builder.paths():
-            if known != path and not known.startswith(f"{path}."):
-                continue
-            current = self.builder.current(known)
-            if current is not None and current.origin is Origin.ARGV:
-                self._overwritten(current.spelling or spelling, known, current.where)
-                self.builder.remove(known)
+        """Forget what the command line said about an object so far, and say once that it is replaced."""
+        inside = [known for known in self.builder.paths() if known == path or known.startswith(f"{path}.")]
+        written = [(known, self.builder.current(known)) for known in inside]
+        replaced = [(known, w) for known, w in written if w is not None and w.origin is Origin.ARGV]
+        for known, _ in replaced:
+            self.builder.remove(known)
+        if replaced:
+            where = replaced[0][1].where
+            self._overwritten(spelling, ", ".join(known for known, _ in replaced), where)
 
     def _overwritten(self, spelling: str, path: str, span: Span | None) -> None:
         self._problem(ProblemKind.OVERWRITTEN, spelling, span, value=path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.facts import Derivation, Fact, Known, Missing, ModelView
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.settings import Origin, Settings, SettingsBuilder, Written

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines.options import as_text, compact_json, parent_object, written_key
 from specconf.errors import SpecconfError
 from specconf.settings import Settings

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specconf.compat.database import View
 from specconf.compat.rows import Action, Option
+from specconf.compat.view import View
 from specconf.engines.base import Engine, Fields, Lowered, Models
 from specconf.engines.lowering import SHARED_TRANSFORMS, SPECULATION, lower
 from specconf.engines.options import written_key
 from specconf.errors import InputError, SpecconfError
+from specconf.findings import Severity
 from specconf.settings import Settings
 from specconf.words import Candidates, JsonValue, Unresolved, Value
 
@@ -100,9 +101,20 @@ def _with_method(fields: Fields) -> Fields:
     return {**{n: v for n, v in fields.items() if not n.startswith(SPECULATION)}, "speculation.method": "none"}
 
 
+def _says_more(lowered: Lowered, fields: Fields) -> bool:
+    """Whether the guess asks for something that the launch does not: a default of the spec that is refused, or an error.
+
+    An error about the checkpoints themselves (SC3xx) is the launch's own.
+    """
+    refused = {n for n in lowered.refused if n not in fields}
+    told = {f.option for f in lowered.findings if f.severity is Severity.ERROR and not f.code.startswith("SC3")}
+    return any(n.startswith(SPECULATION) for n in refused | (told - lowered.refused))
+
+
 def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[str]:
     """Fields of the guess that were refused, or that write something else than the launch does."""
     wrong = set(lowered.refused) & set(fields)
+    wrong |= {"speculation.method"} if _says_more(lowered, fields) else set()
     wrong |= {f.option for f in lowered.findings if f.code == "SC301"} & set(fields)
     for path in lowered.settings:
         written = lowered.settings.items_by_path[path].final
@@ -150,17 +162,19 @@ def _put(sections: dict[str, dict[str, JsonValue]], path: str, value: Value, eng
         key, shown = _switch_key(option, value)
         place[key] = shown
         return
-    steps = path.split(".")
-    for depth in range(1, len(steps)):
-        parent = ".".join(steps[:depth])
-        if not view.by_path.get(parent):
-            break
+    steps, depth = path.split("."), 0
+    while depth + 1 < len(steps) and view.by_path.get(parent := ".".join(steps[: depth + 1])):
         place = place.setdefault(written_key(parent, view), {})  # type: ignore[assignment]
-        steps_left = steps[depth:]
-        if depth == len(steps) - 1:
-            place[written_key(path, view) if view.option(path) else ".".join(steps_left)] = _json(value)
-            return
-    place[path if view.option(path) is None else path.partition("@")[0]] = _json(value)
+        depth += 1
+    if view.option(path) is not None:
+        key = written_key(path, view) if depth else path.partition("@")[0]
+    elif depth:
+        *parents, key = steps[depth:]
+        for parent in parents:
+            place = place.setdefault(parent, {})  # type: ignore[assignment]
+    else:
+        key = path
+    place[key] = _json(value)
 
 
 def _section(path: str, engine: Engine, view: View) -> tuple[str, Option | None]:

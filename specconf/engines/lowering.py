@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from specconf.compat.database import View
 from specconf.compat.rows import Action, MappingRow
+from specconf.compat.view import View
 from specconf.engines.base import (
     NOTHING,
     CannotExpressError,
@@ -158,13 +158,33 @@ def _default(context: LowerContext, row: MappingRow, name: str, value: JsonValue
     context.refuse(name, row.refusal.changes, row.refusal.because, evidence=row.evidence)
 
 
+# The kind of checkpoint that a method drafts with, and how a reader calls it.
+_DRAFT_KINDS = {"draft_model": "plain", "eagle": "eagle", "eagle3": "eagle3"}
+_KIND_WORDS = {"plain": "a whole model", "eagle": "an EAGLE-1/2 head", "eagle3": "an EAGLE-3 head"}
+
+
 def _check_weights(context: LowerContext) -> None:
-    """A spec whose method drafts with layers that the target's own config shows it does not have is refused here.
+    """A spec whose method needs weights that the checkpoints' own configs show they are not is refused here.
 
     The engine's own effect is a constraint of its own, printed beside this.
     """
-    if context.get("speculation.method") != "mtp" or context.get("speculation.draft.model") is not None:
+    method, draft = context.get("speculation.method"), context.get("speculation.draft.model")
+    if method == "mtp" and draft is None:
+        _check_mtp_layers(context)
+    wanted = _DRAFT_KINDS.get(str(method))
+    found = context.models.known("draft", "draft_kind") or context.models.known("draft", "kind")
+    if wanted is None or draft is None or found is None or found in (wanted, "unknown"):
         return
+    fitting = next((m for m, kind in _DRAFT_KINDS.items() if kind == found), None)
+    context.problem(
+        "SC303",
+        "speculation.draft.model",
+        f"Method {method} drafts with {_KIND_WORDS[wanted]}, but {draft} is {_KIND_WORDS.get(str(found), f'a {found} draft')}.",
+        fix=f"Set speculation.method to {fitting}, or name another draft." if fitting else "Name another draft.",
+    )
+
+
+def _check_mtp_layers(context: LowerContext) -> None:
     layers = context.models.target.fact("mtp_layers")
     if not isinstance(layers, Known) or layers.value != 0:
         return

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.words import JsonValue
 
 _TRUE = {"true", "1", "yes"}
@@ -154,7 +154,7 @@ def by_loose_name(view: View, scope: str) -> Mapping[str, Option]:
     """The options of a scope by name and path with separators made equal, for keys of a spec's `options`."""
     table: dict[str, Option] = {}
     for option, _ in view.options_of(scope):
-        for name in (option.path, *option.names):
+        for name in (option.path, *option.names, *option.no_names):
             table.setdefault(loose(name), option)
     return table
 

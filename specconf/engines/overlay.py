@@ -13,6 +13,7 @@ from specconf.compat.rows import Option
 from specconf.engines.base import Engine, LowerContext
 from specconf.engines.near import near_names
 from specconf.engines.options import BadValue, as_text, by_loose_name, from_text, loose, members
+from specconf.secrets import is_secret_name
 from specconf.settings import Origin, Problem, ProblemKind, Written
 from specconf.words import JsonValue
 
@@ -41,6 +42,8 @@ def lay_options(context: LowerContext, engine: Engine) -> None:
         for entry in _entries(context, engine, given, scope, prefix):
             if entry.path in _OPTION_FILES and entry.value is not None:
                 _refuse_file(context, f"{prefix}.{entry.key}")
+            elif is_secret_name(entry.path) and entry.value is not None:
+                _refuse_secret(context, f"{prefix}.{entry.key}")
             elif entry.path == engine.model_path and entry.value is None:
                 message = f"{prefix}.{entry.key} is null, but a launch needs its target model."
                 context.problem("SC252", f"{prefix}.{entry.key}", message, fix=f"Remove {entry.key}.")
@@ -48,6 +51,9 @@ def lay_options(context: LowerContext, engine: Engine) -> None:
                 _lay(context, entry, f"{prefix}.{entry.key}")
     for name, value in section.env.items():
         field = f"engines.{engine.name}.env.{name}"
+        if is_secret_name(name):
+            _refuse_secret(context, field)
+            continue
         _lay(context, _Entry(f"env.{name}", value, None, name), field)
 
 
@@ -57,6 +63,16 @@ def _refuse_file(context: LowerContext, field: str) -> None:
         field,
         f"{field} names an option file, whose options specconf would neither see nor check.",
         fix="Write the options of that file here, one by one.",
+    )
+
+
+def _refuse_secret(context: LowerContext, field: str) -> None:
+    """The value is not shown, and not written."""
+    context.problem(
+        "SC252",
+        field,
+        f"{field} holds a secret, which does not belong in a spec or in the launch written from it.",
+        fix="Remove it, and set it in the environment of the server when it starts.",
     )
 
 

@@ -45,4 +45,4 @@ def model_view(role: str, found: ModelFacts | Unavailable | None) -> ModelViews:
         return NoModel()
     if isinstance(found, ModelFacts):
         return CheckpointView(role, found)
-    return facts.Unavailable(role, found.reason)
+    return facts.Unavailable(role, found.reason, here=not found.input_error)

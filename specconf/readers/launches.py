@@ -13,16 +13,15 @@ from specconf.errors import InputError
 from specconf.readers.containers import Container, path_inside, started_container
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
 from specconf.readers.wrappers import assignment_of, program_name, stripped
+from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
 
 _PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)*)?\Z")
 _PYTHON_VALUED = frozenset({"-X", "-W", "--check-hash-based-pycs"})
 
-# Variables that say something about a launch; all others are left out.
-ENV_PREFIXES = ("VLLM_", "SGLANG_", "SGL_", "TLLM_", "TRTLLM_", "HF_")
-ENV_NAMES = frozenset({"CUDA_VISIBLE_DEVICES"})
-_SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY", re.IGNORECASE)
 HIDDEN = "<hidden>"
+# What the shell itself needs says nothing about a launch.
+_SHELL_OWN = frozenset({"PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "TERM", "LANG", "PS1", "IFS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +255,12 @@ def _named_values(words: tuple[Word, ...]) -> frozenset[str]:
 
 
 def kept_environment(env: tuple[tuple[str, Word], ...]) -> tuple[tuple[str, Word], ...]:
-    """The variables that say something about a launch, by name; the value of a secret is never kept."""
-    kept = [(name, _guarded(name, word)) for name, word in env if name.startswith(ENV_PREFIXES) or name in ENV_NAMES]
+    """Every variable that the script sets for a launch, by name; the value of a secret is never kept."""
+    kept = [(name, _guarded(name, word)) for name, word in env if name not in _SHELL_OWN]
     return tuple(sorted(kept, key=lambda item: item[0]))
 
 
 def _guarded(name: str, word: Word) -> Word:
-    if _SECRET.search(name):
+    if is_secret_name(name):
         return Word(value=None, span=word.span, raw=HIDDEN)
     return word

@@ -51,7 +51,7 @@ def not_checked_lines(items: Sequence[NotChecked], *, verbose: bool) -> Iterator
 
 
 def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:
-    """Engine by release: the verdict of each. `joined`: every release was judged, so that runs of equal verdicts are one line."""
+    """Engine by release: the verdict of each. `joined`: every release was judged, so equal neighbours are one line."""
     for engine in dict.fromkeys(cell.engine for cell in cells):
         mine = sorted((c for c in cells if c.engine == engine), key=lambda c: parse_version(c.release))
         yield click.style(engine, bold=True)

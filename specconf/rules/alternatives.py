@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from specconf.compat.database import Database, View
+from specconf.compat.database import Database
+from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.findings import Finding, Severity
 from specconf.rules.judge import Judgement, judge_spec
@@ -185,8 +186,9 @@ class _Search:
 
     def _nearest_release(self) -> str | None:
         """The nearest final release that passes: newer ones first, since operators upgrade more gladly than they go back."""
-        if self.refused_codes & {"SC202", "SC204"}:
-            return None  # nothing but the missing number or draft itself helps
+        about_spec = any(f.code.startswith("SC3") and not f.constraint for f in self.refusing)
+        if about_spec or self.refused_codes & {"SC202", "SC204"}:
+            return None  # no release makes up for a missing number or draft, or for weights of another kind
         names, versions = self.database.line.names, self.database.line.versions
         newer = range(self.view.point.positions[-1] + 1, len(names))
         older = range(self.view.point.positions[0] - 1, -1, -1)

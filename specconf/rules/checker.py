@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from specconf.compat.database import View
 from specconf.compat.rows import Constraint
+from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.options import as_text
 from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.errors import DatabaseError
 from specconf.facts import Fact, Facts, Known, Missing, OneOf
 from specconf.kleene import Ternary, agreed, ternary_all, ternary_any, ternary_not

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Engine, Lowered, Models, default_fact
 from specconf.engines.lowering import lower, no_span
 from specconf.facts import Context, Facts

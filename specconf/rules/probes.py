@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specconf.compat.database import Database, View
+from specconf.compat.database import Database
+from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.models import Source, SourceKind, model_facts
 from specconf.models.view import ModelViews, model_view

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from specconf.compat.database import View
 from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option, Scope
+from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
@@ -75,8 +75,8 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
             view, "SC103", f"{name} needs a value, so {title} stops at start.", "Write one after it.", problem
         )
     if problem.kind is ProblemKind.OVERWRITTEN:
-        message = f"{title} does not use what {name} says about {problem.value}: a later one replaces it."
-        fix = "Write the setting once."
+        message = f"{title} drops what was written before for {problem.value}: {name} replaces the whole object."
+        fix = "Write the object once, either as JSON or key by key."
         return _finding(
             view, "SC107", Severity.WARNING, Effect.IGNORES, message, fix=fix, option=name, where=problem.where
         )

@@ -24,7 +24,9 @@ _ONE_LINE = r"^[^-\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$"
 class Section(BaseModel):
     """A mapping of the spec whose keys are fields of their own; None in a field leaves it to the engine."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
+    )
 
 
 class Value(Section):

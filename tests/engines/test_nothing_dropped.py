@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from specconf.compat.database import View, load_database
+from specconf.compat.database import load_database
 from specconf.compat.rows import Action
 from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.view import View
 from specconf.engines.base import Lowered, Models
 from specconf.engines.lowering import lower
 from specconf.engines.registry import get_engine
 from specconf.facts import Unavailable
+from specconf.findings import Severity
 from specconf.spec import ALL_FIELDS, Spec
 from specconf.words import JsonValue
 
@@ -24,9 +27,15 @@ BASE: dict[str, JsonValue] = {
     "speculation.draft.model": "org/draft",
     "speculation.num_draft_tokens": 3,
 }
+# The methods whose speculation fields are walked; each drops or adds what its kind of draft needs.
+METHODS: dict[str, dict[str, JsonValue]] = {
+    "eagle3": {},
+    "draft_model": {},
+    "mtp": {"speculation.draft.model": None},
+    "ngram": {"speculation.draft.model": None},
+}
 # A value for every field, none of them an engine's default or the spec's own; further fields it needs beside it.
 VALUES: dict[str, tuple[JsonValue, dict[str, JsonValue]]] = {
-    "specconf": (1, {}),
     "name": ("chat", {}),
     "target.model": ("org/target", {}),
     "target.revision": ("abc123", {}),
@@ -92,22 +101,35 @@ VALUES: dict[str, tuple[JsonValue, dict[str, JsonValue]]] = {
 DESCRIBES = tuple(f for f in ALL_FIELDS if f.startswith(("hardware.", "workload.", "objective.", "deployment.")))
 
 
-def spec_with(field: str) -> Spec:
+def spec_with(field: str, method: str = "eagle3") -> Spec | None:
+    """A spec with one field set; None where the method does not have the field."""
     value, beside = VALUES[field]
-    fields = {**BASE, **beside, field: value}
-    return Spec.from_fields({name: v for name, v in fields.items() if v is not None})
+    if "speculation.method" in beside and method != beside["speculation.method"]:
+        return None
+    chosen = {**BASE, **METHODS[method], "speculation.method": method, **beside}
+    fields = {**chosen, field: method if field == "speculation.method" else value}
+    try:
+        return Spec.from_fields({name: v for name, v in fields.items() if v is not None})
+    except ValidationError:
+        return None
 
 
-def fate(field: str, view: View) -> str:
+def fate(field: str, view: View, method: str = "eagle3") -> str:
     """What becomes of a field here: the paths that carry it, or why nothing does."""
-    lowered = lower(spec_with(field), get_engine(view.engine), view, MODELS)
+    spec = spec_with(field, method)
+    if spec is None:
+        return "not a field of this method"
+    lowered = lower(spec, get_engine(view.engine), view, MODELS)
     if field in lowered.refused:
         worst = min((f for f in lowered.findings if f.option == field), key=lambda f: f.severity.rank)
         return f"refused ({worst.severity})"
     if field in lowered.written:
         paths = [p for p, s in lowered.settings.items_by_path.items() if s.final.field == field]
         return f"written as {', '.join(paths)}" if paths else "written with another field"
-    return f"restated as {', '.join(lowered.restated)}" if _is_restated(field, lowered) else "nothing to write"
+    if _is_restated(field, lowered):
+        return f"restated as {', '.join(lowered.restated)}"
+    told = [f for f in lowered.findings if f.severity is Severity.ERROR and f.option.startswith("speculation.")]
+    return "nothing to write, since the method is refused" if told else "nothing to write"
 
 
 def _is_restated(field: str, lowered: Lowered) -> bool:
@@ -116,22 +138,27 @@ def _is_restated(field: str, lowered: Lowered) -> bool:
 
 
 def test_every_field_has_a_value_here() -> None:
-    assert set(VALUES) == {*ALL_FIELDS, "specconf"} or set(VALUES) == set(ALL_FIELDS)
+    assert set(VALUES) == set(ALL_FIELDS)
+
+
+def _walked() -> list[tuple[str, str]]:
+    """Method and field: every field once, and those of speculation for every method."""
+    return [(m, f) for m in METHODS for f in ALL_FIELDS if m == "eagle3" or f.startswith("speculation.")]
 
 
 def _eras(engine: str) -> list[str]:
-    """Lines `field: first release .. last: fate`, runs of equal fate joined, over every known release."""
+    """Lines `engine field (method): first release .. last: fate`, runs of equal fate joined, over every known release."""
     database = load_database(engine)
+    names = database.line.names
     lines = []
-    for field in ALL_FIELDS:
-        run_start, run_fate = 0, ""
-        fates = [fate(field, database.view(database.line.at(i))) for i in range(len(database.line.names))]
-        for i, here in enumerate([*fates, ""]):
-            if here != run_fate:
-                if run_fate:
-                    names = database.line.names
-                    lines.append(f"{engine} {field}: {names[run_start]} .. {names[i - 1]}: {run_fate}")
-                run_start, run_fate = i, here
+    for method, field in _walked():
+        fates = [fate(field, database.view(database.line.at(i)), method) for i in range(len(names))]
+        start = 0
+        for i in range(1, len(fates) + 1):
+            if i == len(fates) or fates[i] != fates[start]:
+                if fates[start] != "not a field of this method":
+                    lines.append(f"{engine} {field} ({method}): {names[start]} .. {names[i - 1]}: {fates[start]}")
+                start = i
     return lines
 
 
@@ -142,26 +169,29 @@ def test_the_fate_of_every_field_in_every_release(engine: str) -> None:
     assert _eras(engine) == golden
 
 
-# Fields of the method that some releases do anyway, each proven in the engine's own lowering.
-PROVEN = {("sglang", "serving.overlap_schedule")}
+# Fields of the method that an engine does anyway, each proven in its own lowering: exactly these have nothing written.
+PROVEN = {
+    ("sglang", "serving.overlap_schedule"),
+    ("vllm", "serving.prefix_caching"),
+    ("vllm", "serving.chunked_prefill"),
+    *((engine, "speculation.tree.topk") for engine in ENGINE_NAMES),
+    *((engine, "speculation.verification") for engine in ENGINE_NAMES),
+}
 
 
 @pytest.mark.parametrize("engine", ENGINE_NAMES)
 def test_a_field_with_nothing_written_is_descriptive_or_proven(engine: str) -> None:
-    """`nothing to write` needs a row that says so, a transform that proves it, or a method that was refused as a whole."""
+    """`nothing to write` is allowed to descriptive fields and to those that the engine does anyway, and to no other."""
     database = load_database(engine)
     for position in range(len(database.line.names)):
         view = database.view(database.line.at(position))
-        for field in ALL_FIELDS:
-            if fate(field, view) != "nothing to write":
+        for method, field in _walked():
+            if fate(field, view, method) != "nothing to write":
                 continue
-            actions = {row.action for row, _ in view.mapping[field]}
             if field in DESCRIBES or field in {"name", "features"}:
-                assert actions == {Action.DESCRIBE}, (field, view.release)
-            elif actions == {Action.METHOD} and (engine, field) not in PROVEN:
-                assert "refused (error)" in fate("speculation.method", view) or "ngram" in field, (field, view.release)
+                assert {row.action for row, _ in view.mapping[field]} == {Action.DESCRIBE}, (field, view.release)
             else:
-                assert actions <= {Action.DEFAULT, Action.WRITE, Action.METHOD}, (field, view.release)
+                assert (engine, field) in PROVEN, (method, field, view.release)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,8 @@ class ServerArgs:
         parser.add_argument("--trace", nargs="?", const="", default=None)
         parser.add_argument("--threads", type=int, default=ServerArgs.threads)
         parser.add_argument("--extra", type=json.loads, default="{}")
+        parser.add_argument("--patch", type=str, default="{}", help="A dictionary in JSON string format. Or not.")
+        parser.add_argument("--tuned", type=str, help="A string in JSON format or a file path.")
         parser.add_argument("--fused", action=argparse.BooleanOptionalAction, default=None)
         parser.add_argument("--old-size", action=DeprecatedAction, help="It is now --size.")
         parser.add_argument("--tint", action=DeprecatedAliasStoreAction, dest="colour", new_flag="--colour",
@@ -221,6 +223,8 @@ def annotated(tmp_path: Path) -> Release:
         ),
         ("--threads", {"path": "threads", "kind": "value", "type": "int", "default_expr": "cores()"}),
         ("--extra", {"path": "extra", "kind": "value", "type": "json", "default": "{}"}),
+        ("--patch", {"path": "patch", "kind": "value", "type": "json", "default": {}}),
+        ("--tuned", {"path": "tuned", "kind": "value", "type": "str", "default": None, "nullable": True}),
         (
             "--fused",
             {

@@ -119,6 +119,7 @@ def test_environment_in_force() -> None:
     (item,) = found(script)
     assert [(name, word.value) for name, word in item.launch.env] == [
         ("CUDA_VISIBLE_DEVICES", "0,1"),
+        ("OTHER", "2"),
         ("SGLANG_X", "2"),
         ("VLLM_B", None),
         ("VLLM_LATER", "a"),

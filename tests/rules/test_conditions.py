@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specconf.compat.database import Database, View
+from specconf.compat.database import Database
+from specconf.compat.view import View
 from specconf.errors import DatabaseError
 from specconf.facts import Context, Facts, Known, Missing
 from specconf.rules.conditions import parse_condition

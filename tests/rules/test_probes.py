@@ -91,6 +91,22 @@ def _mutated_row(row: dict[str, Any], index: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("database", "constraint"), EXECUTABLE)
+def test_the_probe_holds_over_the_whole_range(database: Database, constraint: Constraint) -> None:
+    """In the first, a middle and the last release of every range, in a spelling which that release knows."""
+    probes = [constraint.probe or {}, *({**(constraint.probe or {}), **other} for other in constraint.also)]
+    positions = {p for low, high in constraint.ranges.holds_in for p in (low, (low + high) // 2, high - 1)}
+    for position in sorted(positions):
+        release = database.line.names[position]
+        runs = [run_probe(database, get_engine(database.engine), {**probe, "release": release}) for probe in probes]
+        met = any(meets(judgement, constraint.id) for _, judgement in runs)
+        misspelt = [any(f.code in _SPELLING for f in j.findings) or bool(s.problems) for s, j in runs]
+        assert met or all(misspelt), f"{constraint.id} claims {release}, where its probe does not meet it"
+
+
+_SPELLING = {"SC101", "SC102", "SC103", "SC106"}
+
+
+@pytest.mark.parametrize(("database", "constraint"), EXECUTABLE)
 def test_messages_are_one_sentence_with_a_way_out(database: Database, constraint: Constraint) -> None:
     assert constraint.message.rstrip().endswith("."), constraint.id
     assert constraint.fix, constraint.id

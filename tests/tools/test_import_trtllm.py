@@ -66,6 +66,8 @@ def test_every_reading_stands_for_a_row_of_the_table() -> None:
         row = json.loads(line)
         if row["table"] == "i_containers":
             assert row["row"].removeprefix("1.3.0") in json.dumps(table["i_containers"])
+        elif row["table"] == "read_later":
+            assert (row["table"], row["row"]) not in known
         else:
             assert (row["table"], row["row"]) in known
 
@@ -121,6 +123,17 @@ def test_every_option_keeps_its_confidence(options: list[dict[str, Any]]) -> Non
     for row in options:
         for evidence in row["evidence"]:
             assert evidence["kind"] == letters[evidence["confidence"]]
+
+
+def test_what_was_read_later_names_its_own_source(tool: ModuleType, options: list[dict[str, Any]]) -> None:
+    origin = (IMPORTED / "ORIGIN.md").read_text()
+    reading = [json.loads(line) for line in (IMPORTED / "reading.jsonl").read_text().splitlines()]
+    later = [row for row in reading if row["table"] == tool.READ_LATER]
+    assert {row["row"] for row in later} == {"--served_model_name", "dtype", "revision"}
+    for row in later:
+        assert all(source in origin for source in row["source"])
+        found = [o for o in options if o["scope"] == row["scope"] and o["evidence"][0]["symbol"] == row["row"]]
+        assert [o["names"] for o in found] == [[row["row"]]]
 
 
 def test_releases_are_known_ones_in_order(tool: ModuleType) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.words import JsonValue
 
 OTHERS = "*"

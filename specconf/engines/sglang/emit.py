@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines.base import Artifact
 from specconf.engines.emitting import EmitError, environment, flag_words, plain
 from specconf.engines.options import as_text

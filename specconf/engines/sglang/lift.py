@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Fields, Models
 from specconf.engines.sglang.lower import (
     ADAPTIVE,

@@ -6,10 +6,12 @@ Only what cannot be said in a release is refused here; what the engine does with
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import NoReturn
 
 from specconf.engines.base import LowerContext, Models
 from specconf.engines.sglang.auto import auto_topk
-from specconf.engines.sglang.schedule import algorithm_word
+from specconf.engines.sglang.schedule import BETA_SPEC, FIELD, SPEC_V2, algorithm_word
 from specconf.facts import Known
 from specconf.words import JsonValue
 
@@ -44,7 +46,11 @@ def lower_speculation(context: LowerContext) -> None:
         context.restated[METHOD] = method_by_draft(
             context.get("speculation.draft.model"), context.get("target.model"), context.models
         )
-    _LENGTHS[method](context)
+    try:
+        _LENGTHS[method](context)
+    except _NotALaunchError:
+        _withdraw(context)
+        return
     _draft(context)
     _verification(context)
     _rejection(context)
@@ -58,21 +64,38 @@ def method_by_draft(draft: object, target: object, models: Models) -> str:
     return "mtp" if draft is None or draft == target or assistant else "eagle"
 
 
+class _NotALaunchError(Exception):
+    """Raised after a finding for numbers that make no launch with speculation, however the rest is said."""
+
+
 def _refuse_method(context: LowerContext, method: str) -> None:
-    """The method as a whole: its refusal speaks for everything of it that would have been written."""
-    fields = [name for name in context.fields if name.startswith("speculation.") and name != METHOD]
-    rest = [name for name in fields if name not in context.refused]
-    for path in context.builder.paths():
-        written = context.builder.current(path)
-        if written is not None and written.field in rest:
-            context.builder.remove(path)
-    context.accounted.update(rest)
-    context.written.difference_update(rest)
+    """The method as a whole."""
+    _withdraw(context)
     since = _first_release(context, method)
     has = context.view.has(ALGORITHM)
     because = f"has no speculation by {method}" if has else "has no speculative decoding"
     fix = f"Use SGLang {since} or newer." if since else f"Choose another method: SGLang has nothing like {method}."
     context.refuse(METHOD, "results", because, fix=fix, code="SC201")
+
+
+def _withdraw(context: LowerContext) -> None:
+    """Leave out everything that would have been written of the method: the finding about it speaks for all of it.
+
+    The words that turn the overlap scheduler of a method on or off go with it.
+    """
+    fields = {name for name in context.fields if name.startswith("speculation.") and name not in context.refused}
+    for path in context.builder.paths():
+        written = context.builder.current(path)
+        if written is None:
+            continue
+        if written.field in fields:
+            context.builder.remove(path)
+        elif path in (SPEC_V2, BETA_SPEC) and written.field == FIELD:
+            context.builder.remove(path)
+            context.written.discard(FIELD)
+    context.accounted.update(fields)
+    context.written.difference_update(fields)
+    context.restated.clear()
 
 
 def _first_release(context: LowerContext, method: str) -> str:
@@ -133,14 +156,25 @@ def _tree(context: LowerContext) -> None:
 
 
 def _refuse_tree(context: LowerContext, length: JsonValue) -> None:
-    """The refusal of topk speaks for the numbers beside it, which are left out with it."""
-    if context.get(VERIFY) is None:
-        because = "needs the number of tokens that the target verifies when topk is above 1"
-        context.refuse(TOPK, "k", because, fix=_verify_fix(context, length))
-    else:
-        fix = f"Set {K}, the number of draft tokens on the longest path."
-        context.refuse(TOPK, "k", "needs the number of draft steps when topk is above 1", fix=fix)
-    context.accounted |= {K, STEPS, VERIFY} & set(context.fields)
+    if length is None:
+        _without_length(context)
+    because = "needs the number of tokens that the target verifies when topk is above 1"
+    context.refuse(TOPK, "k", because, fix=_verify_fix(context, length))
+    raise _NotALaunchError
+
+
+def _without_length(context: LowerContext, instead: str = "") -> NoReturn:
+    """K is missing: the engine takes the three numbers together or not at all."""
+    release = f"{context.title} {context.view.release}"
+    context.problem(
+        "SC202",
+        K,
+        f"{K} is not set, and {release} takes steps, topk and draft tokens together or not at all{instead}.",
+        fix=f"Set {K}.",
+    )
+    place = next((span for name in (K, TOPK, VERIFY, METHOD) if (span := context.span(name)) is not None), None)
+    context.findings[-1] = replace(context.findings[-1], where=place)
+    raise _NotALaunchError
 
 
 def _has_defaults(context: LowerContext) -> bool:
@@ -176,8 +210,7 @@ def _no_length(context: LowerContext) -> None:
     if chosen == 1:
         context.covered(TOPK)
         return
-    what = f"chooses topk {chosen} for this target" if chosen else "chooses topk by the target's architecture"
-    context.refuse(TOPK, "k", f"{what} when {K} is unset", fix=f"Set {K}.")
+    _without_length(context, f": with none of them it takes topk {chosen} for this target" if chosen else "")
 
 
 def _adapts(context: LowerContext) -> bool:
@@ -312,12 +345,12 @@ def _adaptive(context: LowerContext) -> None:
         context.covered(name)
         return
     if not context.view.has(ADAPTIVE):
-        context.refuse(name, "performance", "cannot change K while it runs", fix="Use SGLang 0.5.11 or newer.")
+        context.refuse(name, "k", "cannot change K while it runs", fix="Use SGLang 0.5.11 or newer.")
         return
     file = _adaptive_file(value)
     if value is not True and file is None:
         fix = "Write true, or {config: FILE} with a file in the engine's own format."
-        context.refuse(name, "performance", "reads its adaptive parameters from a file only", fix=fix)
+        context.refuse(name, "k", "reads its adaptive parameters from a file only", fix=fix)
         return
     context.write(ADAPTIVE, True, name)
     if file is not None:

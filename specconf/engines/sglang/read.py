@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import yaml
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
 from specconf.engines.options import compact_json
 from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written

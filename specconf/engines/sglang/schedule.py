@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import NOTHING, CannotExpressError, Fields, LowerContext, _Nothing
 from specconf.settings import Settings
 from specconf.words import JsonValue

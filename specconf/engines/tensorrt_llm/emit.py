@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines.base import Artifact
 from specconf.engines.emitting import EmitError, environment, option_words, plain
 from specconf.engines.options import as_text, parent_object, written_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.kleene import Ternary, ternary_any
 
 UNKNOWN = "unknown"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Fields, Models
 from specconf.engines.tensorrt_llm import lower as names
 from specconf.engines.tensorrt_llm.eras import UNKNOWN, Era

@@ -165,15 +165,27 @@ def _tree(context: LowerContext, word: str) -> None:
         because = f"drafts one chain with {word} and builds no tree of candidates"
         if held is None:
             because = f"was not read for whether {word} builds a tree of candidates"
-        context.refuse(TOPK, "performance", because, fix=f"Set {TOPK} to 1.")
+        context.refuse(TOPK, "k", because, fix=_tree_fix(context))
         if context.get(VERIFY) is not None:
-            context.refuse(VERIFY, "performance", because, fix=f"Unset {VERIFY}.")
+            context.refuse(VERIFY, "k", because, fix=f"Unset {VERIFY}.")
         return
     context.write(USE_TREE, True, TOPK)
     context.write(TREE_TOPK, context.get(TOPK), TOPK)
     verify = context.get(VERIFY)
     if isinstance(verify, int):
         context.write(TREE_TOKENS, verify - 1, VERIFY)
+
+
+def _tree_fix(context: LowerContext) -> str:
+    """A chain, or the first later release in which this method is known to build a tree."""
+    database, method = context.view.db, str(context.get(METHOD))
+    later = database.line.names[context.view.point.positions[-1] + 1 :]
+    for name in later:
+        view = database.at(name)
+        words = [word for word, held in view.method_words(method) if held and word in TREE_WORDS]
+        if any(member(view, USE_TREE, word) for word in words):
+            return f"Set {TOPK} to 1, or use TensorRT-LLM {name} or newer."
+    return f"Set {TOPK} to 1."
 
 
 def _draft(context: LowerContext, word: str, era: Era) -> None:

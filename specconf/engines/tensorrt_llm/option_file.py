@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines import options as values
 from specconf.engines.near import near_names
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written

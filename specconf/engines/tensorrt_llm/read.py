@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from posixpath import normpath
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
 from specconf.engines.tensorrt_llm.eras import Era
 from specconf.engines.tensorrt_llm.option_file import FileError, OptionFile

@@ -34,7 +34,7 @@ def lower_load(context: LowerContext, word: str, era: Era) -> None:
         because = "does not stop speculating above a number of requests"
         if held is None:
             because = "was not read for whether it stops speculating above a number of requests"
-        context.refuse(DISABLE, "performance", because)
+        context.refuse(DISABLE, "k", because)
 
 
 def _lower_schedule(context: LowerContext, era: Era) -> bool:
@@ -43,14 +43,14 @@ def _lower_schedule(context: LowerContext, era: Era) -> bool:
         because = "has no draft length that depends on the batch"
         if kind == UNKNOWN:
             because = "was not read for whether the keys of draft_len_schedule are lower or upper bounds"
-        context.refuse(SCHEDULE, "performance", because)
+        context.refuse(SCHEDULE, "k", because)
         return False
     rows, open_end = _rows(context.get(SCHEDULE), context.get(DISABLE))
     k = context.get(_K) or context.restated.get(_K)
     if k is not None and rows[0][1] != k:
         context.refuse(
             SCHEDULE,
-            "performance",
+            "k",
             f"needs the full {k} draft tokens in the first row",
             fix=f"Give the first row k: {k}, or set {_K} to {rows[0][1]}.",
         )

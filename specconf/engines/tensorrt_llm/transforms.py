@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing
+from specconf.facts import Known
 from specconf.settings import Settings
 from specconf.words import JsonValue
 
 _TP = "serving.tensor_parallel_size"
 _TP_PATH = "tensor_parallel_size"
 _EAGER = "serving.enforce_eager"
+_QUANTIZATION = "target.quantization"
 
 
 def _lower_true_only(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
@@ -72,9 +74,30 @@ def _lift_as_it_is(value: JsonValue, settings: Settings) -> JsonValue:
     return value
 
 
+def _lower_quantization(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """The engine takes the quantization of the checkpoint, so that only a checkpoint can say it."""
+    found = context.models.target.fact("quantization")
+    if isinstance(found, Known) and found.value == value:
+        return NOTHING
+    because = "reads the target's quantization from its checkpoint"
+    if isinstance(found, Known):
+        own = f"is quantized as {found.value}" if found.value else "is not quantized"
+        fix = f"Unset {_QUANTIZATION}, or set target.model to a checkpoint quantized as {value}: this one {own}."
+        raise CannotExpressError("results", because, fix)
+    fix = f"Unset {_QUANTIZATION} if target.model is quantized as {value}, or point target.model to one that is."
+    raise CannotExpressError("performance", f"{because}, and whether this one is {value} is not known", fix)
+
+
+def _lift_nothing(value: JsonValue, settings: Settings) -> JsonValue:
+    """No setting says it."""
+    del settings
+    raise LookupError(value)
+
+
 TRANSFORMS: Mapping[str, Transform] = {
     "true_only": Transform(_lower_true_only, _lift_true_only),
     "null_when_true": Transform(_lower_null_when_true, _lift_null_when_true),
     "attention_dp_bool": Transform(_lower_attention_dp, _lift_attention_dp),
+    "quantization_of_checkpoint": Transform(_lower_quantization, _lift_nothing),
     "graph_batch": Transform(_lower_graph_batch, _lift_as_it_is),
 }

@@ -150,6 +150,22 @@ def draft_length(facts: Facts) -> Fact:
     return asked
 
 
+def attention_backend(facts: Facts) -> Fact:
+    """The attention backend that --attention-backend names, in the upper case in which the engine looks it up."""
+    asked = facts.get("asked.attention_backend")
+    if isinstance(asked, Known) and isinstance(asked.value, str):
+        return Known(asked.value.upper())
+    return asked
+
+
+def config_file_in_one_word(facts: Facts) -> Fact:
+    """Whether the command line names an option file as --config=FILE: the two-word form is read, and leaves no setting."""
+    setting = facts.settings.items_by_path.get("config")
+    if setting is None:
+        return Missing("unresolved words of the launch") if facts.settings.may_hold_more else Known(False)
+    return Known(setting.final.origin not in {Origin.SPEC, Origin.OPTION})
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
     "speculates": speculates,
     "draft_is_target": draft_is_target,
@@ -159,6 +175,8 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "draft_name": draft_name,
     "named_by_flags": named_by_flags,
+    "attention_backend": attention_backend,
+    "config_file_in_one_word": config_file_in_one_word,
     "draft_method": draft_method,
     "draft_vocab_differs": draft_vocab_differs,
     "target_length": target_length,

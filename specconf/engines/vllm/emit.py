@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import yaml
 
-from specconf.compat.database import View
 from specconf.compat.rows import Option
+from specconf.compat.view import View
 from specconf.engines.base import Artifact
 from specconf.engines.emitting import EmitError, environment, flag_words, object_value, option_words, plain
 from specconf.engines.options import as_text, compact_json, parent_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Fields, Models
 from specconf.engines.vllm import verification
 from specconf.engines.vllm.behaviour import does

@@ -5,12 +5,21 @@ Refuses only what the release cannot say; what it says and the engine rejects is
 
 from __future__ import annotations
 
-from specconf.compat.releases import Ranges
 from specconf.engines.base import LowerContext
 from specconf.engines.vllm import verification
-from specconf.engines.vllm.behaviour import does
-from specconf.engines.vllm.inference import METHOD, MODEL, method_of_draft, names_methods, own_word
+from specconf.engines.vllm.behaviour import does, may, not_known
+from specconf.engines.vllm.inference import (
+    METHOD,
+    MODEL,
+    method_of_draft,
+    mtp_family,
+    mtp_family_starts,
+    names_methods,
+    of_mtp_family,
+    own_word,
+)
 from specconf.engines.vllm.schedule import rows_of, schedule_of
+from specconf.kleene import Ternary
 from specconf.words import JsonValue
 
 CONFIG = "speculative_config"
@@ -46,7 +55,7 @@ def lower_speculation(context: LowerContext) -> None:
         context.accounted.update(name for name in context.fields if name.startswith("speculation."))
         _graphs_without_speculation(context)
         return
-    if does(context.view, "v2_block_manager"):
+    if may(context.view, "v2_block_manager") is not False and context.view.has(BLOCK_MANAGER):
         context.write(BLOCK_MANAGER, True, _METHOD)
     _length(context)
     for field, (path, changes) in DRAFT.items():
@@ -79,7 +88,7 @@ def _method(context: LowerContext) -> bool:
     context.write(METHOD, word, _METHOD)
     if method == "pard":
         context.write(PARALLEL, True, _METHOD)
-    if method == "eagle3" and does(context.view, "eagle3_on_v1_only"):
+    if method == "eagle3" and may(context.view, "eagle3_on_v1_only") is not False:
         context.write(USE_V1, "1", _METHOD)
     if draft is not None:
         context.write(MODEL, draft, _DRAFT_MODEL)
@@ -91,22 +100,21 @@ def _word(context: LowerContext, method: str) -> str | None:
     words = context.view.method_words(method)
     if words and words[0][1]:
         return words[0][0]
-    because = f"may know the method {method} or not: it was not read" if words else f"has no method {method}"
-    context.refuse(_METHOD, "results", because, fix=_method_fix(context, method))
+    because = not_known(f"has the method {method}") if words else f"has no method {method}"
+    context.refuse(_METHOD, "results", because, fix=_method_fix(context, method), code="SC201")
     return None
 
 
 def _method_fix(context: LowerContext, method: str) -> str:
-    runs = sorted(run for m in context.view.db.methods if m.spec_method == method for run in m.ranges.holds_in)
-    merged: list[tuple[int, int]] = []
-    for low, high in runs:
-        if merged and low <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        else:
-            merged.append((low, high))
-    if not merged:
-        return "Choose another method or engine."
-    return f"Choose another method, or vLLM {Ranges(tuple(merged)).text(context.view.db.line)}."
+    """The release nearest to this one that is known to have the method, for MTP with the target's family."""
+    if method == "mtp" and _later_mtp(context):
+        return f"Choose another method, or vLLM {_later_mtp(context)} or newer."
+    runs = [run for m in context.view.db.methods if m.spec_method == method for run in m.ranges.holds_in]
+    line, here = context.view.db.line, context.view.point.positions
+    later = [line.names[low] for low in sorted(low for low, _ in runs) if low >= here[-1]]
+    earlier = [line.names[high - 1] for high in sorted(high for _, high in runs) if high <= here[-1]]
+    named = [*(f"{r} or newer" for r in later[:1]), *(f"{r} or older" for r in earlier[-1:] if not later)]
+    return f"Choose another method, or vLLM {named[0]}." if named else "Choose another method or engine."
 
 
 def _by_draft(context: LowerContext, method: str, draft: JsonValue) -> bool:
@@ -121,27 +129,45 @@ def _by_draft(context: LowerContext, method: str, draft: JsonValue) -> bool:
             _METHOD,
             "results",
             f"takes the method from the draft's own config.json, and {shown}",
-            fix=f"Give a draft whose config.json says that it is one, or another release. {_method_fix(context, method)}",
+            fix=f"Give a draft (speculation.draft.model) whose config.json says that it is one{_named_since(context, method)}.",
+            code="SC201",
         )
         return False
     context.write(MODEL, draft, _DRAFT_MODEL, _METHOD)
     return True
 
 
+def _named_since(context: LowerContext, method: str) -> str:
+    """For EAGLE heads, the first release that takes the written word for it."""
+    if method != "eagle":
+        return ""
+    db = context.view.db
+    rows = [row for row in db.tables["behaviours"].rows if row.value == "eagle_by_word"]
+    first = db.line.names[min(low for row in rows for low, _ in row.ranges.holds_in)]
+    return f", or use vLLM {first} or newer, which takes the written method"
+
+
 def _mtp(context: LowerContext) -> bool:
     """MTP: `mtp` where it is a word; before, the family's word or none, and the target itself as the draft."""
     view, draft, target = context.view, context.get(_DRAFT_MODEL), context.get("target.model")
+    own_layers = draft is None or draft == target
     if not does(view, "mtp_by_target"):
         word = _word(context, "mtp")
         if word is None:
             return False
+        if own_layers and of_mtp_family(view, context.models) is False:
+            _no_mtp_yet(context)
         context.write(METHOD, word, _METHOD)
         if draft is not None:
             context.write(MODEL, draft, _DRAFT_MODEL)
         return True
     own, filled_in = own_word(view, context.models)
-    if draft is not None and draft != target:
+    if not own_layers:
         return _by_draft(context, "mtp", draft)
+    if of_mtp_family(view, context.models) is False:
+        because = f"has no MTP for {mtp_family(context.models)}"
+        context.refuse(_METHOD, "results", because, fix=_mtp_fix(context), code="SC305")
+        return False
     context.covered(_DRAFT_MODEL)
     if own and names_methods(view):
         context.write(METHOD, own, _METHOD)
@@ -152,6 +178,27 @@ def _mtp(context: LowerContext) -> bool:
     elif not own or not names_methods(view):
         _say_by_length(context)
     return True
+
+
+def _no_mtp_yet(context: LowerContext) -> None:
+    """Beside the engine's own effect: which release has MTP for the target's family, where a later one does."""
+    if _later_mtp(context):
+        shown = f"{context.title} {context.view.release} has no MTP for {mtp_family(context.models)}."
+        context.problem("SC305", _METHOD, shown, fix=_mtp_fix(context))
+
+
+def _later_mtp(context: LowerContext) -> str:
+    """The first release after this one that has MTP for the target's family; empty where there is none."""
+    here = context.view.point.positions[-1]
+    starts = [low for low in mtp_family_starts(context.view, context.models) if low >= here]
+    return context.view.db.line.names[starts[0]] if starts else ""
+
+
+def _mtp_fix(context: LowerContext) -> str:
+    later = _later_mtp(context)
+    if later:
+        return f"Use vLLM {later} or newer, or another method."
+    return "Use a target with MTP layers of a family that this release knows, or another method."
 
 
 def _say_by_length(context: LowerContext) -> None:
@@ -165,10 +212,13 @@ def _length(context: LowerContext) -> None:
     k, steps, verify = (context.get(name) for name in (_K_FIELD, _STEPS, _VERIFY))
     topk = context.get(_TOPK)
     if isinstance(topk, int) and topk > 1:
+        tree = context.view.has(f"{CONFIG}.speculative_token_tree")
         because = "drafts one chain and has no option for a tree of candidates"
-        if context.view.has(f"{CONFIG}.speculative_token_tree"):
+        if tree:
             because = "takes a tree only as a literal list of paths (speculative_token_tree)"
-        context.refuse(_TOPK, "performance", because, fix=f"Set {_TOPK} to 1.")
+        elif tree is None:
+            because = not_known("has an option for a tree of candidates")
+        context.refuse(_TOPK, "k", because, fix=f"Set {_TOPK} to 1.")
     else:
         context.covered(_TOPK)
     length, field = _one_length(k, steps, verify)
@@ -207,8 +257,8 @@ def _key(context: LowerContext, field: str, path: str, changes: str) -> None:
     held = context.view.has(path)
     if not held:
         key = path.rpartition(".")[2]
-        because = f"has no {key}" if held is False else f"may have {key} or not: the release was not read"
-        context.refuse(field, changes, f"{because} for the draft")
+        because = f"has no {key} for the draft" if held is False else not_known(f"has {key} for the draft")
+        context.refuse(field, changes, because)
         return
     option = context.view.option(path)
     context.write(path, str(value) if option is not None and option.type == "str" else value, field)
@@ -218,24 +268,64 @@ def _schedule(context: LowerContext) -> None:
     schedule, disable = context.get(_SCHEDULE), context.get(_DISABLE)
     if schedule is None and disable is None:
         return
-    if context.view.has(SCHEDULE):
+    has_rows = context.view.has(SCHEDULE)
+    if has_rows:
         _rows(context, schedule, disable)
         return
     if schedule is not None:
-        context.refuse(_SCHEDULE, "performance", "has no draft length that depends on the batch size")
-    if disable is None:
-        return
-    if does(context.view, "disables_by_batch_size"):
+        because = "has no draft length that depends on the batch size"
+        if has_rows is None:
+            because = not_known("has a draft length that depends on the batch size")
+        context.refuse(_SCHEDULE, "k", because, fix=_rows_fix(context, _SCHEDULE))
+    if disable is not None:
+        _disable(context, disable)
+
+
+def _disable(context: LowerContext, disable: JsonValue) -> None:
+    """`disable_by_batch_size`, which only the V0 engine reads, where there are no rows by batch size."""
+    stops, on_v1 = may(context.view, "disables_by_batch_size"), _on_v1(context)
+    if stops and on_v1 is False:
         context.write(DISABLE, disable, _DISABLE)
+        return
+    fix = _rows_fix(context, _DISABLE)
+    if stops is None or (stops is False and context.view.has(SCHEDULE) is None):
+        because = not_known("stops speculating above a number of requests")
+    elif stops is False:
+        because = "does not stop speculating above a number of requests"
+    elif on_v1:
+        because = "runs this speculation on its V1 engine, where nothing reads disable_by_batch_size"
     else:
-        context.refuse(_DISABLE, "performance", "does not stop speculating above a number of requests")
+        because = not_known("runs this speculation on its V1 engine, where nothing reads disable_by_batch_size")
+    context.refuse(_DISABLE, "k", because, fix=fix)
+
+
+def _on_v1(context: LowerContext) -> Ternary:
+    """Whether the launch runs on the V1 engine of a release that has both: as the environment says, else by the method."""
+    if context.view.has(USE_V1) is False:
+        return False
+    section = dict(context.spec.engines.items()).get(context.view.engine)
+    asked = (section.env if section is not None else {}).get(USE_V1.removeprefix("env."))
+    written = context.builder.current(USE_V1)
+    value = asked if asked is not None else written.value if written is not None else None
+    if value is not None:
+        return str(value).strip() not in ("0", "")
+    word = context.builder.current(METHOD)
+    return context.view.lookup("v1_methods", word.value)[1] if word is not None else False  # type: ignore[arg-type]
+
+
+def _rows_fix(context: LowerContext, field: str) -> str:
+    """What to do about a draft length by batch size: the first release that has rows for it."""
+    db = context.view.db
+    rows = [db.option_row(i) for i in db.rows_by_path.get(SCHEDULE, ())]
+    first = db.line.names[min(low for row in rows for low, _ in row.ranges.holds_in)]
+    return f"Unset {field}, or use vLLM {first} or newer."
 
 
 def _rows(context: LowerContext, schedule: JsonValue, disable: JsonValue) -> None:
     rows = rows_of(schedule, disable, context.get(_K_FIELD) or context.restated.get(_K_FIELD))
     if rows is None:
         because = "needs the number of draft tokens to say up to where it drafts"
-        context.refuse(_DISABLE, "performance", because, fix=f"Set {_K_FIELD}.")
+        context.refuse(_DISABLE, "k", because, fix=f"Set {_K_FIELD}.")
         return
     context.write(SCHEDULE, rows, _SCHEDULE if schedule is not None else _DISABLE)
     said = schedule_of(rows)
@@ -252,12 +342,12 @@ def _adaptive(context: LowerContext) -> None:
         return
     held = context.view.has(ADAPTIVE)
     if isinstance(value, dict):
-        context.refuse(
-            _ADAPTIVE, "performance", "has no parameters for adaptive verification", fix=f"Set {_ADAPTIVE} to true."
-        )
+        fix = f"Set {_ADAPTIVE} to true." if held else f"Unset {_ADAPTIVE}."
+        context.refuse(_ADAPTIVE, "k", "has no parameters for adaptive verification", fix=fix)
     elif held:
         context.write(ADAPTIVE, value, _ADAPTIVE)
     elif value is False and held is False:
         context.covered(_ADAPTIVE)
     else:
-        context.refuse(_ADAPTIVE, "performance", "has no adaptive verification")
+        because = "has no adaptive verification" if held is False else not_known("has adaptive verification")
+        context.refuse(_ADAPTIVE, "k", because)

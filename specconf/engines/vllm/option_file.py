@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.vllm.behaviour import does
 from specconf.engines.vllm.emit import SCOPE
 from specconf.settings import Problem, ProblemKind

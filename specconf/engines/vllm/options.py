@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
 from specconf.engines.options import compact_json
 from specconf.engines.vllm import option_file
@@ -49,7 +49,7 @@ def resolve(launch: Launch, view: View) -> Settings:
     from_file = _read(file_words, view, serve=serve)
     from_argv = _read(_in_order(words, view), view, serve=serve)
     builder = SettingsBuilder(ENGINE)
-    _merge(builder, from_file, from_argv)
+    _merge(builder, from_file, from_argv, view)
     for problem in [*problems, *from_file.problems, *from_argv.problems, *_twice(words, view)]:
         builder.problem(problem)
     for word in (*from_file.unresolved, *from_argv.unresolved):
@@ -110,9 +110,17 @@ def _read(words: list[Word], view: View, *, serve: bool) -> Settings:
     return settings
 
 
-def _merge(builder: SettingsBuilder, from_file: Settings, from_argv: Settings) -> None:
-    """File first, then the command line; an object that the command line writes at all replaces the file's."""
-    objects = {path.partition(".")[0] for path in from_argv if "." in path}
+def _merge(builder: SettingsBuilder, from_file: Settings, from_argv: Settings, view: View) -> None:
+    """File first, then the command line; an object that the command line writes as one replaces the file's."""
+
+    def alone(path: str) -> bool:
+        """Whether a flag of its own wrote the member, which then leaves the others as they are."""
+        spelling = from_argv.items_by_path[path].final.spelling
+        written_whole = any(canonical(spelling) in o.names for o in view.by_path.get(path.partition(".")[0], ()))
+        own = any(o.scope == SCOPE for o in view.by_path.get(path, ()))
+        return own and spelling.startswith("-") and "." not in spelling and not written_whole
+
+    objects = {path.partition(".")[0] for path in from_argv if "." in path and not alone(path)}
     for path, setting in from_file.items_by_path.items():
         if path.partition(".")[0] in objects:
             continue

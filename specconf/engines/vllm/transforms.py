@@ -7,6 +7,7 @@ from functools import partial
 
 from specconf.compat.rows import Option
 from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing
+from specconf.engines.vllm.behaviour import not_known
 from specconf.settings import Settings
 from specconf.words import JsonValue
 
@@ -154,10 +155,45 @@ def _lift_graph_config(value: JsonValue, settings: Settings) -> JsonValue:
     return _requests(sizes[-1], settings)
 
 
+_BACKEND_FIELD = "serving.attention_backend"
+
+
+def _lower_attention_backend(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
+    """The engine's own spelling of a backend's name; a name that it does not have would be ignored or stop the start."""
+    name = str(value).upper().replace("-", "_")
+    held = context.view.lookup("attention_backends", name)[1]
+    if not held:
+        if name == "AUTO" and held is False:
+            return NOTHING
+        because = (
+            f"has no attention backend {value}" if held is False else not_known(f"has an attention backend {value}")
+        )
+        raise CannotExpressError("performance", because, _backend_fix(name, context))
+    if name != value:
+        context.restated[_BACKEND_FIELD] = name
+    return name
+
+
+def _backend_fix(name: str, context: LowerContext) -> str:
+    """Names that the release has and that begin alike, else what to do without."""
+    begin = name.partition("_")[0]
+    near = [str(row.value) for row, held in context.view.table_rows("attention_backends") if held]
+    alike = [n for n in near if n.startswith(begin) or n.partition("_")[0] in name]
+    return f"Set {_BACKEND_FIELD} to {' or '.join(alike[:3])}." if alike else f"Unset {_BACKEND_FIELD}."
+
+
+def _lift_attention_backend(value: JsonValue, settings: Settings) -> JsonValue:
+    del settings
+    if not isinstance(value, str):
+        raise LookupError(value)
+    return value
+
+
 _SWITCHES = ("trust_remote_code", "enforce_eager", "enable_prefix_caching", "enable_chunked_prefill")
 
 TRANSFORMS: Mapping[str, Transform] = {
     **{f"switch_{path}": Transform(partial(_lower_switch, path), _lift_bool) for path in _SWITCHES},
+    "attention_backend": Transform(_lower_attention_backend, _lift_attention_backend),
     "one_of_list": Transform(_lower_one_of_list, _lift_one_of_list),
     "expert_ranks": Transform(_lower_expert_parallel, _lift_expert_parallel),
     "graph_tokens": Transform(_lower_graph_max, _requests),

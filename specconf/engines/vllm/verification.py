@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Fields, LowerContext
-from specconf.engines.vllm.behaviour import does
+from specconf.engines.vllm.behaviour import may, not_known
+from specconf.kleene import Ternary, ternary_any
 from specconf.settings import Settings
 from specconf.words import JsonValue
 
@@ -61,17 +62,23 @@ def lower(context: LowerContext) -> None:
 def _lossy(context: LowerContext, verification: dict[str, JsonValue]) -> None:
     name = str(verification["mode"])
     mode = _MODES.get(name)
-    if mode is None or not _takes(context.view, mode.path, mode.word):
-        context.refuse(_VERIFICATION, "exactness", f"has no verification mode {name}")
+    taken = mode is not None and _takes(context.view, mode.path, mode.word)
+    if mode is None or not taken:
+        because = (
+            f"has no verification mode {name}" if taken is False else not_known(f"has the verification mode {name}")
+        )
+        context.refuse(_VERIFICATION, "exactness", because)
         return
     parameters = {key: value for key, value in verification.items() if key != "mode"}
     for key in parameters:
-        if key not in mode.parameters or not context.view.has(mode.parameters[key]):
+        held = context.view.has(mode.parameters[key]) if key in mode.parameters else False
+        if not held:
             known = [p for p, path in mode.parameters.items() if context.view.has(path)]
+            parameter = f"parameter {key} of the verification mode {name}"
             context.refuse(
                 _VERIFICATION,
                 "exactness",
-                f"has no parameter {key} of the verification mode {name}",
+                f"has no {parameter}" if held is False else not_known(f"has the {parameter}"),
                 fix=f"Parameters it has: {', '.join(known)}." if known else "Remove the parameter.",
             )
             return
@@ -80,55 +87,52 @@ def _lossy(context: LowerContext, verification: dict[str, JsonValue]) -> None:
         context.write(mode.parameters[key], value, _VERIFICATION)
 
 
-def _takes(view: View, path: str, word: str) -> bool:
-    """Whether the release is known to have the path and to take the word there."""
-    option = view.option(path)
-    if option is None or not view.has(path):
-        return False
-    return option.choices is None or word in option.choices
+def _takes(view: View, path: str, word: str) -> Ternary:
+    """Whether the release has the path and takes the word there."""
+    rows = [o for o in view.by_path.get(path, ()) if o.choices is None or word in o.choices]
+    return ternary_any(o.ranges.holds(view.point) for o in rows)
 
 
 def _rejection(context: LowerContext, *, taken: bool) -> None:
     value = context.get(_REJECTION_FIELD)
     if value is None:
         return
-    word = _rejection_word(context.view, str(value))
+    word, held = _word(context.view, REJECTION, ("standard", "strict") if value == "standard" else (str(value),))
     if taken:
         because = "says how drafts are accepted with one key, which the lossy mode already takes"
         context.refuse(_REJECTION_FIELD, "performance", because, fix=f"Unset {_REJECTION_FIELD}.")
-    elif word is not None:
+    elif held:
         context.write(REJECTION, word, _REJECTION_FIELD)
     elif value == "standard" and context.view.has(REJECTION) is False:
         context.covered(_REJECTION_FIELD)  # one way of rejecting only, that of the published algorithm
     else:
-        context.refuse(_REJECTION_FIELD, "performance", f"has no {value} rejection sampling")
+        kind = f"{value} rejection sampling"
+        because = f"has no {kind}" if held is False else not_known(f"has {kind}")
+        context.refuse(_REJECTION_FIELD, "performance", because)
 
 
-def _rejection_word(view: View, value: str) -> str | None:
-    for word in ("standard", "strict") if value == "standard" else (value,):
-        if _takes(view, REJECTION, word):
-            return word
-    return None
+def _word(view: View, path: str, words: tuple[str, ...]) -> tuple[str, Ternary]:
+    """The first of the words that the release takes, else whether it may take one of them."""
+    answers = {word: _takes(view, path, word) for word in words}
+    return next((word for word, held in answers.items() if held), words[0]), ternary_any(answers.values())
 
 
 def _draft_sampling(context: LowerContext) -> None:
     value = context.get(_DRAFT_FIELD)
     if value is None:
         return
-    word = _draft_word(context.view, str(value))
-    if word is not None:
+    words = ("probabilistic", "gumbel") if value == "probabilistic" else (str(value),)
+    word, held = _word(context.view, DRAFT_SAMPLING, words)
+    greedily = may(context.view, "drafts_greedily") if value == "greedy" else False
+    if held:
         context.write(DRAFT_SAMPLING, word, _DRAFT_FIELD)
-    elif value == "greedy" and does(context.view, "drafts_greedily"):
+    elif greedily:
         context.covered(_DRAFT_FIELD)
     else:
-        context.refuse(_DRAFT_FIELD, "performance", "has no choice of how the draft picks its tokens")
-
-
-def _draft_word(view: View, value: str) -> str | None:
-    for word in ("probabilistic", "gumbel") if value == "probabilistic" else (value,):
-        if _takes(view, DRAFT_SAMPLING, word):
-            return word
-    return None
+        because = "has no choice of how the draft picks its tokens"
+        if held is None or greedily is None:
+            because = not_known("has a choice of how the draft picks its tokens")
+        context.refuse(_DRAFT_FIELD, "performance", because)
 
 
 def lift(settings: Settings) -> Fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Artifact, Models
 from specconf.engines.sglang import ENGINE
 from specconf.facts import Known, Unavailable

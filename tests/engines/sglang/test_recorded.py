@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from specconf.compat.database import Database, View
+from specconf.compat.database import Database
+from specconf.compat.view import View
 from specconf.engines.sglang import ENGINE
 from specconf.findings import Severity, Stage
 from specconf.rules.judge import judge_settings

@@ -15,6 +15,7 @@ from specconf.compat.sources import SourceTree
 from specconf.engines.lifting import lift, project
 from specconf.engines.lowering import lower
 from specconf.engines.sglang import ENGINE
+from specconf.secrets import is_secret_name
 from specconf.spec.model import Spec
 from tests.engines.sglang.conftest import COMPAT
 from tests.engines.sglang.support import UNKNOWN_MODELS, read_back, resolve
@@ -76,7 +77,7 @@ def launches(draw: st.DrawFn) -> tuple[str, list[str], dict[str, str]]:
     """A release and words of its own options, those of speculation and parallelism more often."""
     release = draw(releases)
     known = [o for o, held in database().at(release).options_of("sglang.cli") if held and o.names]
-    options = [o for o in known if o.path not in {"model_path", "config"}]
+    options = [o for o in known if o.path not in {"model_path", "config"} and not is_secret_name(o.path)]
     dense = [o for o in options if o.path.startswith("speculative") or o.path in DENSE]
     chosen = draw(st.lists(st.sampled_from(options), max_size=6)) + draw(st.lists(st.sampled_from(dense), max_size=6))
     argv = ["--model-path", draw(st.sampled_from(["m", "a/b"]))]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from specconf.compat.database import View, load_database
+from specconf.compat.database import load_database
+from specconf.compat.view import View
 from specconf.engines.base import Artifact, Lowered, Models
 from specconf.engines.lowering import lower
 from specconf.engines.registry import get_engine

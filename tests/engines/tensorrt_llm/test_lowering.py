@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specconf.compat.database import View
+from specconf.compat.view import View
 from specconf.engines.base import Models
 from specconf.engines.options import written_key
 from specconf.engines.tensorrt_llm.eras import UNKNOWN, Era
@@ -317,7 +317,7 @@ def test_mtp_takes_other_weights_only_where_that_is_known() -> None:
 
 def test_adaptive_lengths() -> None:
     assert not lowered(spec("eagle3", adaptive=False, **EAGLE3), "1.4.0rc1").refused
-    assert codes(spec("eagle3", adaptive=True, **EAGLE3), "1.4.0rc1") == {"SC250": Severity.WARNING}
+    assert codes(spec("eagle3", adaptive=True, **EAGLE3), "1.4.0rc1") == {"SC250": Severity.ERROR}
 
 
 def test_llama_has_no_mtp_layers_by_the_spec_and_by_the_engine() -> None:
@@ -351,7 +351,7 @@ def test_attention_data_parallelism_is_a_switch(
 
 
 def test_part_of_an_object_that_a_field_switches_off_is_a_conflict() -> None:
-    fields = {"target.model": LLAMA, "speculation.method": "none", "serving.enforce_eager": True}
+    fields: dict[str, Any] = {"target.model": LLAMA, "speculation.method": "none", "serving.enforce_eager": True}
     options = {"tensorrt-llm": {"options": {"cuda_graph_config": {"enable_padding": True}}}}
     result = lowered(Spec.from_fields(fields, engines=options), "1.4.0rc1")
     assert [f.code for f in result.findings] == ["SC252"]

@@ -118,7 +118,8 @@ def launches(draw: st.DrawFn) -> tuple[str, Settings]:
         if option.path not in objects and builder.current(option.path) is None:
             builder.write(option.path, Written(draw(_value(option)), Origin.FILE))
     for path in draw(st.sets(st.sampled_from(["made_up", "speculative_config.made_up", "kv_cache_config.made_up"]))):
-        builder.write(path, Written(draw(st.sampled_from([1, "yes", [1, "a"], {"a": {"b": 1}}])), Origin.FILE))
+        values: list[Any] = [1, "yes", [1, "a"], {"a": {"b": 1}}]
+        builder.write(path, Written(draw(st.sampled_from(values)), Origin.FILE))
     for name in draw(st.sets(st.sampled_from(["TLLM_LOG_LEVEL", "TRTLLM_ENABLE_PDL"]))):
         builder.write(f"env.{name}", Written(draw(st.sampled_from(["1", "INFO", ""])), Origin.ENV))
     return release, builder.build()

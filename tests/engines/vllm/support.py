@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specconf.compat.database import Database, View, load_database
+from specconf.compat.database import Database, load_database
 from specconf.compat.store import load_json
+from specconf.compat.view import View
 from specconf.engines.base import Lowered, Models
 from specconf.engines.lowering import lower
 from specconf.engines.registry import get_engine

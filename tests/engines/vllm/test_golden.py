@@ -150,21 +150,21 @@ def test_accepted(fields: dict[str, Any], release: str, expected: list[str]) -> 
             "0.33.0",
             ["SC302 vLLM 0.33.0 needs target and draft model to have one vocabulary size unless "
              "use_heterogeneous_vocab is true, and stops at start: 152064 against 151936."],
-            "Use a draft with the target's vocabulary size, or set use_heterogeneous_vocab to true.",
+            "Use a draft (speculation.draft.model) with the target's vocabulary size, or set use_heterogeneous_vocab to true.",
         ),
         (
             spec(OTHER, "draft_model", 4, OTHER_DRAFT),
             "0.8.1",
             ["SC302 vLLM 0.8.1 needs target and draft to have one vocabulary size, and its worker stops with an "
              "AssertionError: 152064 against 151936."],
-            "Use a draft with the target's vocabulary size.",
+            "Use a draft (speculation.draft.model) with the target's vocabulary size.",
         ),
         (
             spec(MIMO, "mtp", 1),
             "0.33.0",
             [f"SC304 vLLM 0.33.0 cannot read the config of {MIMO} without code from its repository, which "
              "--trust-remote-code would allow, and stops at start."],
-            "Add --trust-remote-code, after reading that code.",
+            "Add --trust-remote-code (target.trust_remote_code), after reading that code.",
         ),
         (
             spec(LLAMA, "mtp", 1),
@@ -186,11 +186,12 @@ def test_refused(fields: dict[str, Any], release: str, said: list[str], fix: str
 
 def test_where_a_method_is_to_be_had() -> None:
     (finding,) = judged_spec(spec(QWEN, "suffix", 8), "0.10.2", known(QWEN)).errors
-    assert finding.fix == "Choose another method, or vLLM 0.11.1 on."
+    assert finding.fix == "Choose another method, or vLLM 0.11.1 or newer."
 
 
 @pytest.mark.parametrize("release", ["0.33.0", "0.20.2", "0.15.0", "0.9.2", "0.8.1", "0.5.4", "0.4.1"])
 def test_a_plain_draft_model_leaves_nothing_unchecked(release: str) -> None:
     judgement = judged_spec(spec(LLAMA, "draft_model", 4, LLAMA_DRAFT), release, known(LLAMA, LLAMA_DRAFT))
-    assert judgement.result.not_checked == []
+    unchecked = {n.constraint for n in judgement.result.not_checked}
+    assert unchecked <= {"vllm/architecture"}  # model registries were not read
     assert all(f.severity is not Severity.ERROR for f in judgement.findings)

@@ -157,6 +157,19 @@ def test_the_command_line_replaces_an_object_of_the_option_file() -> None:
     assert config(read([*SERVE, *words], files={"a.yaml": NESTED})) == {"method": "suffix"}
 
 
+@pytest.mark.parametrize("flag", ["--ngram-prompt-lookup-max", "--ngram-prompt-lookup-ma"])
+def test_a_separate_flag_leaves_those_of_the_option_file(flag: str) -> None:
+    text = "speculative-model: '[ngram]'\nnum-speculative-tokens: 3\nngram-prompt-lookup-max: 2\n"
+    settings = read([*SERVE, "--config", "c.yaml", flag, "4"], "0.7.2", files={"c.yaml": text})
+    assert config(settings) == {"model": "[ngram]", "num_speculative_tokens": 3, "prompt_lookup_max": 4}
+
+
+def test_a_short_flag_is_merged_into_the_object_of_the_option_file() -> None:
+    text = 'speculative-config: \'{"method": "ngram"}\'\n'
+    settings = read([*SERVE, "--config", "c.yaml", "--spec-tokens", "4"], files={"c.yaml": text})
+    assert config(settings) == {"method": "ngram", "num_speculative_tokens": 4}
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("a.yaml", "- 1\n"), ("a.yaml", "a: [\n"), ("a.json", "{}"), ("a.yaml", "")]
 )

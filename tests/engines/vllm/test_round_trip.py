@@ -12,6 +12,7 @@ from specconf.compat.rows import Option
 from specconf.engines.base import Models
 from specconf.engines.lifting import lift, project
 from specconf.engines.lowering import lower
+from specconf.secrets import is_secret_name
 from specconf.settings import Origin, Settings, SettingsBuilder, Written
 from specconf.spec.model import Spec
 from specconf.words import Launch, words
@@ -72,7 +73,8 @@ def launches(draw: st.DrawFn) -> tuple[str, Settings]:
     release = draw(st.sampled_from(RELEASES))
     at = view(release)
     rows = [row for scope in ("vllm.cli", "vllm.speculative_config", "vllm.env") for row in at.options_of(scope)]
-    options = {o.path: o for o, held in rows if held and o.path not in {"model", "config", "speculative_config"}}
+    held_rows = [o for o, held in rows if held and not is_secret_name(o.path)]  # a spec holds no secret
+    options = {o.path: o for o in held_rows if o.path not in {"model", "config", "speculative_config"}}
     paths = sorted(options)
     chosen = draw(st.lists(st.sampled_from(paths), max_size=8, unique=True))
     builder = SettingsBuilder("vllm")

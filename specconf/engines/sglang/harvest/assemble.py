@@ -73,7 +73,7 @@ def row_default(one: Declared, default: Any) -> dict[str, Any]:
     """The keys that state a default, as in the row of a declaration that has it."""
     if one.action == "DeprecatedAction" or default is None or one.required:
         return {}
-    found = row(Declared(one.names, one.path, one.place, default=default))
+    found = row(Declared(one.names, one.path, one.place, parser=one.parser, help=one.help, default=default))
     return {key: found[key] for key in _DEFAULT_KEYS if key in found}
 
 

@@ -4,6 +4,7 @@
 declarations of one destination path, and releases into ranges, is done elsewhere.
 """
 
+import json
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +28,9 @@ _TYPES = {
     "parse_cuda_graph_backend_arg": "str",
     "parse_cuda_graph_config_arg": "json",
 }
+# Help texts of options that take a text and read it as JSON later; one that may be a file instead is not among them.
+_JSON_HELP = re.compile(r"\bin json (string )?format\b|^json config\b|^json-formatted\b", re.IGNORECASE)
+_FILE_HELP = re.compile(r"\b(file|path)\b", re.IGNORECASE)
 _PLAIN_PARSERS = ("str", "int", "float", "json.loads")
 
 _CONST_ACTION = "DeprecatedStoreConstAction"
@@ -88,6 +92,12 @@ class Declared:
         """Whether the engine itself calls this spelling deprecated."""
         return self.action.startswith("Deprecated") or bool(_DEPRECATED_HELP.search(self.help))
 
+    @property
+    def json_text(self) -> bool:
+        """Whether the word is a JSON text that the engine reads after its parser, as the help says."""
+        first = self.help.partition(". ")[0]
+        return self.parser == "str" and bool(_JSON_HELP.search(first)) and not _FILE_HELP.search(first)
+
 
 def row(declared: Declared) -> dict[str, Any]:
     """The row of one declaration, without `releases`."""
@@ -126,7 +136,7 @@ def _shape(declared: Declared) -> dict[str, Any]:
     if declared.nargs == "*":
         found["nargs"] = "*"
     if declared.parser in _TYPES:
-        found["type"] = _TYPES[declared.parser]
+        found["type"] = "json" if declared.json_text else _TYPES[declared.parser]
     if declared.parser not in _PLAIN_PARSERS:
         found["parser"] = declared.parser
     return found
@@ -140,7 +150,7 @@ def _values(declared: Declared) -> dict[str, Any]:
             found["const"] = value
     match declared.default:
         case Known(value=value):
-            found["default"] = value
+            found["default"] = json.loads(value) if declared.json_text and isinstance(value, str) else value
         case Computed(text=text):
             found["default_expr"] = text
     if declared.choices is not None:

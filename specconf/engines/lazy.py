@@ -1,0 +1,66 @@
+"""What every engine object does alike: name itself, and hand out its parts, each imported on use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from specconf.compat.view import View
+from specconf.engines.base import Artifact, Fields, LowerContext, Models, Transform
+from specconf.facts import Derivation
+from specconf.settings import Settings
+from specconf.words import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class LazyEngine:
+    """`specconf.engines.base.Engine` for a package whose modules hold the parts.
+
+    `package` is the engine's own package. `reader` names its module with `resolve`; the other modules have the same names in
+    every engine: `transforms`, `derived`, `lower`, `lift`, `emit`.
+    """
+
+    package: str
+    name: str
+    title: str
+    model_path: str
+    draft_path: str
+    abbreviations: bool
+    option_scopes: Mapping[str, str] = field(default_factory=dict)
+    reader: str = "read"
+
+    def _part(self, module: str, attribute: str) -> Any:
+        return getattr(import_module(f"{self.package}.{module}"), attribute)
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        """Named value transforms of the mapping table."""
+        transforms: Mapping[str, Transform] = self._part("transforms", "TRANSFORMS")
+        return transforms
+
+    @property
+    def derivations(self) -> Mapping[str, Derivation]:
+        """Facts under `derived.`."""
+        derivations: Mapping[str, Derivation] = self._part("derived", "DERIVATIONS")
+        return derivations
+
+    def lower_speculation(self, context: LowerContext) -> None:
+        """Write the fields that the mapping table leaves to the method."""
+        self._part("lower", "lower_speculation")(context)
+
+    def lift_speculation(self, settings: Settings, view: View, models: Models) -> Fields:
+        """The best guess at the speculation fields."""
+        fields: Fields = self._part("lift", "lift_speculation")(settings, view, models)
+        return fields
+
+    def resolve(self, launch: Launch, view: View) -> Settings:
+        """A launch's words as settings."""
+        settings: Settings = self._part(self.reader, "resolve")(launch, view)
+        return settings
+
+    def emit(self, settings: Settings, view: View, form: str) -> Artifact:
+        """Settings as a launch."""
+        artifact: Artifact = self._part("emit", "emit")(settings, view, form)
+        return artifact

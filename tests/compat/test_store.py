@@ -1,0 +1,42 @@
+"""The index of a checkout: built once per state of its files, rebuilt when they change, old ones forgotten."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from specconf.compat import store
+
+COMPAT = Path(__file__).resolve().parents[2] / "compat"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda _: str(tmp_path / "cache"))
+    return Path(shutil.copytree(COMPAT, tmp_path / "compat"))
+
+
+def test_built_once_and_again_when_a_file_changes(checkout: Path) -> None:
+    first = store._built_once(checkout)
+    written = (first / "vllm.json").stat().st_mtime_ns
+    assert store._built_once(checkout) == first
+    assert (first / "vllm.json").stat().st_mtime_ns == written
+    scopes = checkout / "vllm" / "scopes.yaml"
+    scopes.write_text(scopes.read_text(encoding="utf-8") + "# touched\n", encoding="utf-8")
+    second = store._built_once(checkout)
+    assert second != first
+    assert json.loads((second / "vllm.json").read_bytes())["engine"] == "vllm"
+
+
+def test_old_states_are_forgotten(checkout: Path, tmp_path: Path) -> None:
+    scopes = checkout / "vllm" / "scopes.yaml"
+    for number in range(store._KEPT + 2):
+        scopes.write_text(scopes.read_text(encoding="utf-8") + f"# {number}\n", encoding="utf-8")
+        newest = store._built_once(checkout)
+    folders = list((tmp_path / "cache").glob("index-*"))
+    assert len(folders) == store._KEPT
+    assert newest in folders
