@@ -24,7 +24,6 @@ from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
 from specconf.report.text import finding_lines, not_checked_lines
-from specconf.rules.checker import shown_effective
 from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def command(
         _notice("nothing was written; --force writes it all the same")
         return 1
     if effective:
-        _print_effective(judgement)
+        _print_effective(judgement, view)
         return 0
     artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
     _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused)
@@ -119,14 +118,15 @@ def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: V
         click.echo(f"would pass: {alternative.text}", err=True)
 
 
-def _print_effective(judgement: Judgement) -> None:
+def _print_effective(judgement: Judgement, view: View) -> None:
     from specconf.report.json_report import render_json
+    from specconf.rules.checker import shown_effective, with_defaults
 
     shown: dict[str, Any] = {
         "schema": 1,
         "engine": judgement.result.engine,
         "release": judgement.result.release,
-        "effective": shown_effective(judgement.result.effective),
+        "effective": shown_effective(with_defaults(judgement.result.effective, view)),
     }
     click.echo(render_json(shown), nl=False)
 

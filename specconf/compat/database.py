@@ -25,7 +25,7 @@ from specconf.compat.rows import (
     TableRow,
 )
 from specconf.compat.view import View
-from specconf.errors import OverlayError, UsageError
+from specconf.errors import DatabaseError, OverlayError, UsageError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 
@@ -239,8 +239,17 @@ def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
 
     if not overlay.is_dir():
         raise OverlayError(f"the database overlay {overlay} is not a directory")
+    tree = SourceTree(overlay)
+    if tree.is_empty():
+        raise OverlayError(
+            f"the database overlay {overlay} holds no data",
+            hint="It is laid out like compat/: ENGINE/constraints/*.yaml, …",
+        )
     base = Database(raw)
-    extra = compile_engine(SourceTree(overlay), base.engine, line=base.line)
+    try:
+        extra = compile_engine(tree, base.engine, line=base.line)
+    except DatabaseError as error:
+        raise OverlayError(f"the database overlay {overlay} cannot be read: {error.message}") from error
     replaced = {row["id"] for row in extra["constraints"]}
     merged = dict(raw)
     for key in ("options", "scopes", "methods", "mapping", "steps"):

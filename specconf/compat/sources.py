@@ -28,6 +28,10 @@ class SourceTree:
     def _files(self) -> list[Path]:
         return sorted(p for p in self.root.rglob("*") if p.suffix in {".yaml", ".jsonl", ".json"} and p.is_file())
 
+    def is_empty(self) -> bool:
+        """Whether there is no data file at all."""
+        return not self._files()
+
     def digest(self) -> str:
         """A hash of every file's name and bytes; it names the cached index of a checkout."""
         state = hashlib.blake2b(digest_size=16)

@@ -1,8 +1,8 @@
 """When a release refuses a spec: the smallest change that would pass, searched over the same rules.
 
 Changes are tried from small to large: one option or field, then K, then the release, then the method. Each is lowered and
-checked like the original. A candidate passes only if nothing reaches the threshold, nothing that was refused has become merely
-unchecked, and nothing new is lost or ignored. For a mistake in the spec itself (a misspelt option) nothing is searched: the fix
+checked like the original. A candidate passes only if nothing reaches the threshold, nothing that was refused has become a mere
+warning or merely unchecked, and nothing new is lost or ignored. For a mistake in the spec itself (a misspelt option) nothing is searched: the fix
 of the finding is the answer.
 """
 
@@ -182,6 +182,8 @@ class _Search:
             return False
         if any(item.code in self.refused_codes for item in judged.result.not_checked):
             return False
+        if any(f.code in self.refused_codes and f.severity is not Severity.INFO for f in judged.findings):
+            return False  # the same trouble with a milder word for it
         return _losses(judged) <= self.known_losses
 
     def _nearest_release(self) -> str | None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from specconf.compat.rows import Constraint
+from specconf.compat.rows import Action, Constraint
 from specconf.compat.view import View
-from specconf.engines.base import Engine
+from specconf.engines.base import Engine, default_fact
 from specconf.engines.options import as_text
 from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Effect, Finding, NotChecked, Severity, capped_severity, default_severity
@@ -195,6 +195,20 @@ def _effective(facts: Facts) -> dict[str, Effective]:
     """Every option written or overridden, with its value in force."""
     paths = [*facts.settings, *(p for p in facts.overridden if p not in facts.settings)]
     return {path: facts.effective(path) for path in paths}
+
+
+def with_defaults(effective: Mapping[str, Effective], view: View) -> dict[str, Effective]:
+    """The effective configuration with the engine's own defaults for what a spec can set, and for speculation."""
+    default = default_fact(view)
+    mapped = {row.path for rows in view.mapping.values() for row, held in rows if held and row.action is Action.WRITE}
+    speculation = {path for path in view.by_path if path.startswith("spec")}
+    result = dict(effective)
+    for path in sorted((mapped | speculation) - set(effective)):
+        fact = default(path)
+        options = view.by_path.get(path, ())
+        if isinstance(fact, Known) and options and not options[0].internal and options[0].kind != "object":
+            result[path] = Effective(fact, "default")
+    return result
 
 
 def shown_effective(effective: Mapping[str, Effective]) -> dict[str, dict[str, Any]]:

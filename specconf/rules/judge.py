@@ -14,7 +14,7 @@ from specconf.findings import Finding, Severity
 from specconf.hardware import capability
 from specconf.rules.checker import CheckResult, check
 from specconf.settings import Settings
-from specconf.words import JsonValue, Launch, Span
+from specconf.words import JsonValue, Span
 
 if TYPE_CHECKING:
     from specconf.spec.model import Spec
@@ -59,14 +59,6 @@ def judge_spec(
     result = _check(lowered.settings, engine, view, models, plain=plain, features=listed, exact=exact)
     result.findings[:0] = lowered.findings
     return Judgement(lowered.settings, result, lowered)
-
-
-def judge_launch(
-    launch: Launch, engine: Engine, view: View, models: Models, *, plain: Mapping[str, JsonValue] | None = None
-) -> Judgement:
-    """Read a launch's words and check them; what nobody stated (features, workload) stays unknown."""
-    settings = engine.resolve(launch, view)
-    return judge_settings(settings, engine, view, models, plain=plain)
 
 
 def judge_settings(

@@ -57,10 +57,18 @@ def spec_v2(facts: Facts) -> Fact:
     return Missing(SPEC_V2, "no boolean that SGLang reads") if value is None else Known(value)
 
 
-def trtllm_mha(facts: Facts) -> Fact:
-    """Whether any of the three backend options names trtllm_mha."""
-    names = ("attention_backend", "prefill_attention_backend", "decode_attention_backend")
-    return Known(any(facts.settings.get(name) == "trtllm_mha" for name in names))
+def one_backend_for_both(facts: Facts) -> Fact:
+    """Whether prefill and decode are given the same backend, which then stands for the attention backend.
+
+    Words that were not read are not taken to replace a backend that is written.
+    """
+    names = ("prefill_attention_backend", "decode_attention_backend")
+    prefill, decode = (facts.get(f"option.{name}") for name in names)
+    if isinstance(prefill, Known) and isinstance(decode, Known):
+        return Known(prefill.value is not None and prefill == decode)
+    if "attention_backend" in facts.settings and not all(name in facts.settings for name in names):
+        return Known(False)
+    return next((fact for fact in (prefill, decode) if isinstance(fact, Missing)), Missing("option.attention_backend"))
 
 
 def lora(facts: Facts) -> Fact:
@@ -111,7 +119,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "algorithm": algorithm,
     "attention_dp": attention_dp,
     "spec_v2": spec_v2,
-    "trtllm_mha": trtllm_mha,
+    "one_backend_for_both": one_backend_for_both,
     "lora": lora,
     "drafts_itself": drafts_itself,
     "mtp_releases": mtp_releases,

@@ -1,0 +1,41 @@
+"""What stays out of a lint: neither readers, rules nor engines import the libraries of the spec's model or of the hub."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = ("pydantic", "jsonschema", "huggingface_hub")
+MODULES = (
+    "specconf.readers.registry, specconf.readers.launches",
+    "specconf.rules.judge, specconf.rules.checker, specconf.rules.spelling",
+    "specconf.models.view, specconf.models.resolve",
+    "specconf.engines.vllm.options, specconf.engines.sglang.read, specconf.engines.tensorrt_llm.read",
+    "specconf.report.text, specconf.report.json_report",
+)
+
+
+@pytest.mark.parametrize("modules", MODULES)
+def test_importing_them_loads_nothing_heavy(modules: str) -> None:
+    code = f"import sys, {modules}\nprint([m for m in {HEAVY!r} if m in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_judging_a_launch_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from specconf.compat.database import load_database\n"
+        "from specconf.engines.registry import get_engine\n"
+        "from specconf.rules.probes import run_probe\n"
+        "for name in ('vllm', 'sglang', 'tensorrt-llm'):\n"
+        "    db = load_database(name)\n"
+        "    run_probe(db, get_engine(name), next(c.probe for c in db.constraints if c.probe))\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"
