@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from specconf.findings import Finding, NotChecked, Severity
-from specconf.rules.alternatives import Alternative
+
+if TYPE_CHECKING:
+    from specconf.rules.alternatives import Alternative
 
 
 @dataclass(frozen=True, slots=True)

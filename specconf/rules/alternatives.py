@@ -1,9 +1,9 @@
 """When a release refuses a spec: the smallest change that would pass, searched over the same rules.
 
 Changes are tried from small to large: one option or field, then K, then the release, then the method. Each is lowered and
-checked like the original. A candidate passes only if nothing reaches the threshold, nothing that was refused has become a mere
-warning or merely unchecked, and nothing new is lost or ignored. For a mistake in the spec itself (a misspelt option) nothing is searched: the fix
-of the finding is the answer.
+checked like the original. A candidate passes only if nothing reaches the threshold, nothing that was refused has become a
+mere warning or merely unchecked, and nothing new is lost or ignored. For a mistake in the spec itself (a misspelt option)
+nothing is searched: the fix of the finding is the answer.
 """
 
 from __future__ import annotations

@@ -100,6 +100,31 @@ class Not:
         return self.part.leaves()
 
 
+class Deferred:
+    """A part that is parsed when it is first asked: most rules are decided by their first conjunct."""
+
+    __slots__ = ("_condition", "_data", "_groups", "_predicates")
+
+    def __init__(self, data: Any, groups: Mapping[str, Any], predicates: Mapping[str, Predicate]) -> None:
+        self._data, self._groups, self._predicates = data, groups, predicates
+        self._condition: Condition | None = None
+
+    @property
+    def condition(self) -> Condition:
+        """The part itself; DatabaseError when it is none."""
+        if self._condition is None:
+            self._condition = parse_condition(self._data, groups=self._groups, predicates=self._predicates)
+        return self._condition
+
+    def truth(self, facts: Facts, view: View) -> Truth:
+        """The part's answer."""
+        return self.condition.truth(facts, view)
+
+    def leaves(self) -> Iterable[Condition]:
+        """The leaves of the part."""
+        return self.condition.leaves()
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A predicate in Python, for what the language cannot say."""
@@ -263,7 +288,7 @@ def parse_condition(
 
 def _parse_entry(key: str, value: Any, groups: Mapping[str, Any], predicates: Mapping[str, Predicate]) -> Condition:
     if key in {"all", "any"}:
-        inner = tuple(parse_condition(part, groups=groups, predicates=predicates) for part in value)
+        inner = tuple(Deferred(part, groups, predicates) for part in value)
         return All(inner) if key == "all" else AnyOf(inner)
     if key == "not":
         return Not(parse_condition(value, groups=groups, predicates=predicates))

@@ -12,7 +12,7 @@ from specconf.compat.database import Database
 from specconf.compat.releases import Ranges
 from specconf.compat.rows import Constraint
 from specconf.rules.checker import condition_of
-from specconf.rules.conditions import All, Condition, Not, Test
+from specconf.rules.conditions import All, Condition, Deferred, Not, Test
 from specconf.words import JsonValue
 
 
@@ -53,6 +53,8 @@ def exclusive(left: Condition, right: Condition) -> bool:
 
 
 def _conjuncts(condition: Condition) -> list[Condition]:
+    if isinstance(condition, Deferred):
+        return _conjuncts(condition.condition)
     return [c for part in condition.parts for c in _conjuncts(part)] if isinstance(condition, All) else [condition]
 
 

@@ -14,21 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.conftest import EXAMPLES, ROOT, Ran, Run
-
-FIXTURES = ROOT / "tests" / "fixtures" / "models"
-# Hub id → the fixture with its config.json; a local copy gets a name that says nothing.
-CONFIGS = {
-    "Qwen/Qwen3-4B-Thinking-2507": "qwen3-4b",
-    "Qwen/Qwen3-0.6B": "qwen3-0.6b",
-    "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
-    "meta-llama/Llama-3.2-1B-Instruct": "llama-3.2-1b",
-    "XiaomiMiMo/MiMo-7B-Base": "mimo-7b",
-    "Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
-    "Qwen/Qwen2.5-1.5B-Instruct": "qwen2.5-1.5b",
-    "yuhuili/EAGLE-LLaMA3.1-Instruct-8B": "eagle-llama3.1-8b",
-    "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B": "eagle3-llama3.1-8b",
-}
+from tests.cli.conftest import EXAMPLES, Ran, Run
+from tests.example_models import CONFIGS, FIXTURES
 
 
 class Deployment:

@@ -19,25 +19,14 @@ from specconf.models import Source, SourceKind, model_facts
 from specconf.models.view import model_view
 from specconf.rules.judge import Judgement, judge_spec
 from specconf.spec import Spec, load_spec
+from tests.example_models import CONFIGS, FIXTURES
 from tests.strategies import specs
 
 pytestmark = pytest.mark.engine
 
 ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "models"
 RELEASES = {"vllm": "0.33.0", "sglang": "0.5.23"}
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
-CONFIGS = {
-    "Qwen/Qwen3-4B-Thinking-2507": "qwen3-4b",
-    "Qwen/Qwen3-0.6B": "qwen3-0.6b",
-    "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
-    "meta-llama/Llama-3.2-1B-Instruct": "llama-3.2-1b",
-    "XiaomiMiMo/MiMo-7B-Base": "mimo-7b",
-    "Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
-    "Qwen/Qwen2.5-1.5B-Instruct": "qwen2.5-1.5b",
-    "yuhuili/EAGLE-LLaMA3.1-Instruct-8B": "eagle-llama3.1-8b",
-    "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B": "eagle3-llama3.1-8b",
-}
 _PARSED = {Stage.PARSE}
 _CONFIGURED = {Stage.PARSE, Stage.CONFIG}
 

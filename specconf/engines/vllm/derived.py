@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from specconf.engines.vllm.inference import MODEL, NGRAM_MODELS
-from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 from specconf.settings import Origin, Setting
 from specconf.words import JsonValue
 
@@ -158,6 +159,111 @@ def attention_backend(facts: Facts) -> Fact:
     return asked
 
 
+_RUNNER = "env.VLLM_USE_V2_MODEL_RUNNER"
+
+
+def v2_runner_forced(facts: Facts) -> Fact:
+    """Whether an option takes the V2 model runner whatever else is written: watermarks and HiSparse (0.30.0 on)."""
+    asked = (facts.get("asked.watermark_config"), _member(facts, "attention_config", "hisparse_config"))
+    missing = [fact for fact in asked if not isinstance(fact, Known)]
+    return missing[0] if missing else Known(any(fact != Known(None) for fact in asked))
+
+
+def model_runner(facts: Facts) -> Fact:
+    """The model runner of a V1 engine, V1 or V2, for releases that take V2 unless something speaks against it (0.29.0 on).
+
+    The rules that fall back set the variable; before 0.29.0 a list of targets decides, which is not modelled: no rule of
+    those releases may ask for this.
+    """
+    forced = v2_runner_forced(facts)
+    if forced != Known(False):
+        return Known("V2") if isinstance(forced, Known) else forced
+    asked = facts.get(f"option.{_RUNNER}")
+    if isinstance(asked, Missing):
+        return asked
+    values = asked.values if isinstance(asked, OneOf) else (asked.value,)
+    runners: list[JsonValue] = []
+    for value in values:
+        runner = _default_runner(facts) if value is None else Known(_runner(value))
+        if not isinstance(runner, Known):
+            return runner
+        runners += [runner.value] if runner.value not in runners else []
+    return OneOf(tuple(runners)) if len(runners) > 1 else Known(runners[0])
+
+
+def _runner(value: JsonValue) -> str:
+    return "V1" if str(value).strip().lower() in {"0", "false"} else "V2"
+
+
+def _default_runner(facts: Facts) -> Fact:
+    """V2 on CUDA; a CPU has no Triton, which V2 needs; elsewhere it depends on the target and on what is installed."""
+    platform = facts.get("hardware.platform")
+    if not isinstance(platform, Known):
+        return platform
+    known = {"cuda": "V2", "cpu": "V1"}.get(str(platform.value))
+    return Known(known) if known else Missing("the model runner", f"its default on {platform.value} is not known")
+
+
+def _member(facts: Facts, option: str, *keys: str) -> Fact:
+    """A member of an option that is an object whose members are not harvested; None where it is not written."""
+    asked = facts.get(f"asked.{option}")
+    for key in keys:
+        if not isinstance(asked, Known):
+            return asked
+        asked = Known(asked.value.get(key) if isinstance(asked.value, dict) else None)
+    return asked
+
+
+_COMPILATION_MODES: Mapping[str, str] = {"0": "NONE", "1": "STOCK_TORCH_COMPILE"}
+_GRAPH_MODES: Mapping[str, str] = {"0": "NONE", "1": "PIECEWISE"}
+_NO_OPTIMIZATION = ("0", "O0")
+
+
+def compilation_mode(facts: Facts) -> Fact:
+    """The compilation mode that --compilation-config names, by its name; None where it names none."""
+    mode = _member(facts, "compilation_config", "mode")
+    if not isinstance(mode, Known) or mode.value is None:
+        return mode
+    return Known(_COMPILATION_MODES.get(str(mode.value), str(mode.value).upper()))
+
+
+def sequence_parallelism(facts: Facts) -> Fact:
+    """Whether --compilation-config asks for sequence parallelism."""
+    return _member(facts, "compilation_config", "pass_config", "enable_sp")
+
+
+def cudagraph_mode(facts: Facts) -> Fact:
+    """The CUDA-graph mode that the launch asks for, in upper case; None where the engine chooses."""
+    eager = facts.get("option.enforce_eager")
+    if not isinstance(eager, Known):
+        return eager
+    mode = _member(facts, "compilation_config", "cudagraph_mode")
+    level = facts.get("asked.optimization_level")
+    if eager.value is True:
+        return Known("NONE")
+    if not isinstance(mode, Known) or mode.value is not None:
+        return Known(_GRAPH_MODES.get(str(mode.value), str(mode.value).upper())) if isinstance(mode, Known) else mode
+    if not isinstance(level, Known):
+        return level
+    return Known("NONE" if level.value is not None and str(level.value) in _NO_OPTIMIZATION else None)
+
+
+# What huggingface_hub.utils.validate_repo_id takes for the name of a repository.
+_REPOSITORY = re.compile(r"(?!.*(--|\.\.))(?!.*\.git$)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?")
+
+
+def verifier_is_local(facts: Facts) -> Fact:
+    """Whether a speculators checkpoint names no repository as its verifier: a path, or a name that is a path here too."""
+    config = facts.get("target.config.speculators_config")
+    if not isinstance(config, Known) or not isinstance(config.value, dict):
+        return Known(False) if isinstance(config, Known) else config
+    verifier = config.value.get("verifier")
+    name = verifier.get("name_or_path") if isinstance(verifier, dict) else None
+    if not isinstance(name, str) or not _REPOSITORY.fullmatch(name):
+        return Known(True)
+    return Missing(f"whether a path {name} exists where the engine starts")
+
+
 def config_file_in_one_word(facts: Facts) -> Fact:
     """Whether the command line names an option file as --config=FILE: the two-word form is read, and leaves no setting."""
     setting = facts.settings.items_by_path.get("config")
@@ -177,6 +283,12 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "named_by_flags": named_by_flags,
     "attention_backend": attention_backend,
     "config_file_in_one_word": config_file_in_one_word,
+    "v2_runner_forced": v2_runner_forced,
+    "model_runner": model_runner,
+    "compilation_mode": compilation_mode,
+    "sequence_parallelism": sequence_parallelism,
+    "cudagraph_mode": cudagraph_mode,
+    "verifier_is_local": verifier_is_local,
     "draft_method": draft_method,
     "draft_vocab_differs": draft_vocab_differs,
     "target_length": target_length,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from specconf.engines.base import LowerContext
 from specconf.engines.vllm import verification
 from specconf.engines.vllm.behaviour import does, may, not_known
+from specconf.engines.vllm.generation import USE_V1, on_v1
 from specconf.engines.vllm.inference import (
     METHOD,
     MODEL,
@@ -19,7 +20,6 @@ from specconf.engines.vllm.inference import (
     own_word,
 )
 from specconf.engines.vllm.schedule import rows_of, schedule_of
-from specconf.kleene import Ternary
 from specconf.words import JsonValue
 
 CONFIG = "speculative_config"
@@ -29,7 +29,6 @@ DISABLE = f"{CONFIG}.disable_by_batch_size"
 ADAPTIVE = f"{CONFIG}.enable_adaptive_verification"
 PARALLEL = f"{CONFIG}.parallel_drafting"
 BLOCK_MANAGER = "use_v2_block_manager"
-USE_V1 = "env.VLLM_USE_V1"
 LOOKUP = {
     "speculation.ngram.max": f"{CONFIG}.prompt_lookup_max",
     "speculation.ngram.min": f"{CONFIG}.prompt_lookup_min",
@@ -283,8 +282,8 @@ def _schedule(context: LowerContext) -> None:
 
 def _disable(context: LowerContext, disable: JsonValue) -> None:
     """`disable_by_batch_size`, which only the V0 engine reads, where there are no rows by batch size."""
-    stops, on_v1 = may(context.view, "disables_by_batch_size"), _on_v1(context)
-    if stops and on_v1 is False:
+    stops, v1 = may(context.view, "disables_by_batch_size"), on_v1(context)
+    if stops and v1 is False:
         context.write(DISABLE, disable, _DISABLE)
         return
     fix = _rows_fix(context, _DISABLE)
@@ -292,25 +291,11 @@ def _disable(context: LowerContext, disable: JsonValue) -> None:
         because = not_known("stops speculating above a number of requests")
     elif stops is False:
         because = "does not stop speculating above a number of requests"
-    elif on_v1:
+    elif v1:
         because = "runs this speculation on its V1 engine, where nothing reads disable_by_batch_size"
     else:
         because = not_known("runs this speculation on its V1 engine, where nothing reads disable_by_batch_size")
     context.refuse(_DISABLE, "k", because, fix=fix)
-
-
-def _on_v1(context: LowerContext) -> Ternary:
-    """Whether the launch runs on the V1 engine of a release that has both: as the environment says, else by the method."""
-    if context.view.has(USE_V1) is False:
-        return False
-    section = dict(context.spec.engines.items()).get(context.view.engine)
-    asked = (section.env if section is not None else {}).get(USE_V1.removeprefix("env."))
-    written = context.builder.current(USE_V1)
-    value = asked if asked is not None else written.value if written is not None else None
-    if value is not None:
-        return str(value).strip() not in ("0", "")
-    word = context.builder.current(METHOD)
-    return context.view.lookup("v1_methods", word.value)[1] if word is not None else False  # type: ignore[arg-type]
 
 
 def _rows_fix(context: LowerContext, field: str) -> str:

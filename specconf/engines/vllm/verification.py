@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from specconf.compat.view import View
 from specconf.engines.base import Fields, LowerContext
 from specconf.engines.vllm.behaviour import may, not_known
+from specconf.engines.vllm.generation import on_v1
 from specconf.kleene import Ternary, ternary_any
 from specconf.settings import Settings
 from specconf.words import JsonValue
 
 CONFIG = "speculative_config"
+ACCEPTANCE = f"{CONFIG}.acceptance_method"
 REJECTION = f"{CONFIG}.rejection_sample_method"
 DRAFT_SAMPLING = f"{CONFIG}.draft_sample_method"
 _VERIFICATION = "speculation.verification"
@@ -31,7 +33,7 @@ class _Mode:
 
 _MODES: Mapping[str, _Mode] = {
     "typical": _Mode(
-        f"{CONFIG}.acceptance_method",
+        ACCEPTANCE,
         "typical_acceptance_sampler",
         {name: f"{CONFIG}.{name}" for name in ("posterior_threshold", "posterior_alpha")},
     ),
@@ -68,6 +70,11 @@ def _lossy(context: LowerContext, verification: dict[str, JsonValue]) -> None:
             f"has no verification mode {name}" if taken is False else not_known(f"has the verification mode {name}")
         )
         context.refuse(_VERIFICATION, "exactness", because)
+        return
+    v1 = on_v1(context) if mode.path == ACCEPTANCE else False
+    if v1 is not False:
+        because = "runs this speculation on its V1 engine, where nothing reads acceptance_method"
+        context.refuse(_VERIFICATION, "exactness", because if v1 else not_known(because))
         return
     parameters = {key: value for key, value in verification.items() if key != "mode"}
     for key in parameters:

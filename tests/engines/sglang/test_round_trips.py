@@ -5,21 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from specconf.compat.database import Database
 from specconf.compat.index import compile_engine
 from specconf.compat.rows import Option
 from specconf.compat.sources import SourceTree
+from specconf.engines.base import Models
 from specconf.engines.lifting import lift, project
 from specconf.engines.lowering import lower
 from specconf.engines.sglang import ENGINE
 from specconf.secrets import is_secret_name
 from specconf.spec.model import Spec
 from tests.engines.sglang.conftest import COMPAT
-from tests.engines.sglang.support import UNKNOWN_MODELS, read_back, resolve
-from tests.strategies import specs
+from tests.engines.sglang.support import UNKNOWN_MODELS, models_of, read_back, resolve
+from tests.engines.skipping import lacks_weights
+from tests.strategies import spec_fields, specs
 
 RELAXED = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 DENSE = {
@@ -36,20 +38,66 @@ def database() -> Database:
 
 releases = st.deferred(lambda: st.sampled_from(database().line.names))
 
+LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 4, "vocab_size": 32000}
+MIMO = {**LLAMA, "architectures": ["MiMoForCausalLM"], "model_type": "mimo", "num_nextn_predict_layers": 1}
+EAGLE = {**LLAMA, "architectures": ["LlamaForCausalLMEagle"], "num_hidden_layers": 1}
+EAGLE3 = {**LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1, "draft_vocab_size": 32000}
+KNOWN = [models_of(target, draft) for target in (LLAMA, MIMO) for draft in (LLAMA, EAGLE, EAGLE3)]
+models = st.sampled_from([UNKNOWN_MODELS, *KNOWN])
+
 
 @RELAXED
-@given(specs(with_engines=False), releases)
-def test_a_spec_comes_back(spec: Spec, release: str) -> None:
+@given(specs(with_engines=False), releases, models)
+def test_a_spec_comes_back(spec: Spec, release: str, known: Models) -> None:
     view = database().at(release)
-    lowered = lower(spec, ENGINE, view, UNKNOWN_MODELS)
-    back = lift(lowered.settings, ENGINE, view, UNKNOWN_MODELS)
-    assert back == project(spec, lowered)
-    assert lower(back, ENGINE, view, UNKNOWN_MODELS).settings.flat() == lowered.settings.flat()
+    lowered = lower(spec, ENGINE, view, known)
+    carried = project(spec, lowered)
+    assume(not lacks_weights(lower(carried, ENGINE, view, known)))
+    assert lift(lowered.settings, ENGINE, view, known) == carried
+
+
+@st.composite
+def specs_with_options(draw: st.DrawFn) -> tuple[Spec, str]:
+    """A spec, and a release of which it gives some options in the engine's own words."""
+    release = draw(releases)
+    known = [o for o, held in database().at(release).options_of("sglang.cli") if held and o.names]
+    options = [o for o in known if o.kind in {"value", "switch"} and not is_secret_name(o.path)]
+    chosen = {o.path: o for o in draw(st.lists(st.sampled_from(options), max_size=4)) if o.path != "model_path"}
+    written = {path: draw(_value(option)) for path, option in chosen.items()}
+    env = draw(st.sampled_from([{}, {"SGLANG_ENABLE_SPEC_V2": "1"}, {"NCCL_DEBUG": "INFO"}]))
+    fields = draw(spec_fields())
+    return Spec.from_fields(fields, engines={"sglang": {"options": written, "env": env}}), release
+
+
+def _value(option: Option) -> st.SearchStrategy[Any]:
+    """A value as a spec's options hold it: true for a switch, a number where the option takes one."""
+    if option.kind == "switch":
+        return st.just(option.const)
+    if option.choices:
+        return st.sampled_from(option.choices)
+    by_type: dict[str | None, st.SearchStrategy[Any]] = {
+        "int": st.integers(1, 64),
+        "float": st.sampled_from([0.5, 0.9]),
+        "bool": st.booleans(),
+        "json": st.just('{"a":1}'),
+    }
+    return by_type.get(option.type, st.sampled_from(["x", "a/b"]))
 
 
 @RELAXED
-@given(specs(with_engines=False), releases)
-def test_what_is_written_reads_back(spec: Spec, release: str) -> None:
+@given(specs_with_options(), models)
+def test_the_settings_of_a_spec_with_options_come_back(drawn: tuple[Spec, str], known: Models) -> None:
+    """Whatever the checkpoints are: nothing is left out here."""
+    spec, release = drawn
+    view = database().at(release)
+    written = lower(spec, ENGINE, view, known).settings
+    assert lower(lift(written, ENGINE, view, known), ENGINE, view, known).settings.flat() == written.flat()
+
+
+@RELAXED
+@given(specs_with_options())
+def test_what_is_written_reads_back(drawn: tuple[Spec, str]) -> None:
+    spec, release = drawn
     view = database().at(release)
     lowered = lower(spec, ENGINE, view, UNKNOWN_MODELS)
     for form in ("argv", "engine-yaml") if view.has("config") else ("argv",):

@@ -222,6 +222,32 @@ def test_disable_above_is_written_for_the_engine_that_reads_it(
 
 
 @pytest.mark.parametrize(
+    ("method", "release", "env", "written"),
+    [
+        ("draft_model", "0.9.2", {}, True),
+        ("draft_model", "0.7.3", {}, True),
+        ("eagle3", "0.9.2", {}, False),
+        ("eagle3", "0.8.5", {}, False),
+        ("eagle", "0.9.2", {}, False),
+        ("eagle", "0.9.2", {"VLLM_USE_V1": "0"}, True),
+        ("eagle", "0.8.5", {}, True),
+        ("eagle", "0.8.5", {"VLLM_USE_V1": "1"}, False),
+    ],
+)
+def test_typical_acceptance_is_written_for_the_engine_that_reads_it(
+    method: str, release: str, env: dict[str, str], written: bool
+) -> None:
+    fields = K3 | {"speculation.method": method, "speculation.verification": {"mode": "typical"}}
+    spec = Spec.from_fields(fields, engines={"vllm": {"env": env}})
+    result = lower(spec, ENGINE, view(release), models(fixture("llama-3.1-8b"), fixture("llama-3.2-1b")))
+    assert ("speculative_config.acceptance_method" in result.settings) is written
+    refusals = [f for f in result.findings if f.option == "speculation.verification"]
+    assert [(f.code, f.severity) for f in refusals] == ([] if written else [("SC250", "error")])
+    if not written:
+        assert "runs this speculation on its V1 engine, where nothing reads acceptance_method" in refusals[0].message
+
+
+@pytest.mark.parametrize(
     ("changes", "release", "whether"),
     [
         ({"speculation.disable_above": 16}, "0.23.1.dev3", "stops speculating above a number of requests"),
