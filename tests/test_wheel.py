@@ -27,7 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_carries_the_compiled_index_and_is_small(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("vllm", "sglang", "tensorrt-llm", "checkpoints"):
+    for name in ("vllm", "sglang", "tensorrt-llm", "checkpoints", "families"):
         assert f"specconf/_index/{name}.json" in names
     assert "specconf/py.typed" in names
     assert not any(name.startswith(("tests/", "compat/")) for name in names)

@@ -18,6 +18,8 @@ from specconf.errors import DatabaseError
 from specconf.findings import EvidenceKind
 
 SCHEMA = 1
+FAMILIES = "families.yaml"
+_FAMILY_KEYS = {"value", "mtp_layers", "remote_code", "source"}
 _CONFIDENCE = {"A": "source", "C": "source", "B": "docs", "D": "docs", "E": "report", "G": "report", "F": "inferred"}
 
 
@@ -47,11 +49,34 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
 def compile_checkpoints(tree: SourceTree) -> list[dict[str, Any]]:
     """The rows of `checkpoints/`, curated and machine-written, as plain data."""
     rows: list[dict[str, Any]] = []
-    for _, data in tree.yaml_dir("checkpoints"):  # people's rows first: they hide a machine's row of the same id
-        rows += _list(data, "checkpoints")
+    for path, data in tree.yaml_dir("checkpoints"):  # people's rows first: they hide a machine's row of the same id
+        rows += [] if path.name == FAMILIES else _list(data, "checkpoints")
     for path in sorted((tree.root / "checkpoints").glob("*.jsonl")):
         rows += tree.rows("checkpoints", path.name)
     return rows
+
+
+def compile_families(tree: SourceTree) -> dict[str, Any]:
+    """What is true of every checkpoint of a family though its config does not say so, by model type or architecture."""
+    layers: dict[str, int | None] = {}
+    remote: set[str] = set()
+    for row in _list(tree.yaml("checkpoints", FAMILIES), "families"):
+        name, counted = row.get("value"), row.get("mtp_layers")
+        if not isinstance(name, str) or name in layers or name in remote:
+            raise DatabaseError(f"{FAMILIES}: a row needs a value of its own, not {name!r}")
+        if strange := sorted(set(row) - _FAMILY_KEYS):
+            raise DatabaseError(f"{FAMILIES}: {name} has unknown keys: {', '.join(strange)}")
+        if not [evidence_pair(source) for source in row.get("source") or ()]:
+            raise DatabaseError(f"{FAMILIES}: {name} has no source")
+        if row.get("remote_code") is True:
+            remote.add(name)
+        if type(counted) is int or counted == "uncounted":
+            layers[name] = None if counted == "uncounted" else counted
+        if name not in layers and name not in remote:
+            raise DatabaseError(
+                f"{FAMILIES}: {name} says nothing: mtp_layers is a number or uncounted, remote_code true"
+            )
+    return {"mtp_layers": layers, "remote_code": sorted(remote)}
 
 
 class _Builder:
@@ -146,7 +171,8 @@ def build_index(source: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for engine in ENGINE_NAMES:
         _write_json(target / f"{engine}.json", compile_engine(tree, engine))
-    _write_json(target / "checkpoints.json", compile_checkpoints(tree))
+    _write_json(target / "families.json", compile_families(tree))
+    _write_json(target / "checkpoints.json", compile_checkpoints(tree))  # last: where it lies, the index is whole
 
 
 def _write_json(path: Path, data: Any) -> None:

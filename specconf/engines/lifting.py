@@ -12,7 +12,7 @@ from specconf.compat.rows import Action, Option
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Fields, Lowered, Models
 from specconf.engines.lowering import SHARED_TRANSFORMS, SPECULATION, lower
-from specconf.engines.options import written_key
+from specconf.engines.options import parent_object, written_key
 from specconf.errors import InputError, SpecconfError
 from specconf.findings import Severity
 from specconf.settings import Settings
@@ -158,7 +158,8 @@ def _put(sections: dict[str, dict[str, JsonValue]], path: str, value: Value, eng
         return
     section, option = _section(path, engine, view)
     place = sections.setdefault(section, {})
-    if option is not None and option.kind == "switch" and isinstance(value, bool):
+    in_object = parent_object(path, view) is not None  # a member can say false where its own flag could not
+    if option is not None and option.kind == "switch" and isinstance(value, bool) and not in_object:
         key, shown = _switch_key(option, value)
         place[key] = shown
         return

@@ -1,4 +1,6 @@
-"""From a parsed config.json to facts. Pure: what is not there is said to be absent or unknown, and no input raises."""
+"""From a parsed config.json to facts. Pure but for the default of `families`: what is not there is said to be absent or
+unknown, and no input raises.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.facts import Known, ModelFacts, Source, SourceKind
+from specconf.models.families import Families, known_families
 from specconf.models.kinds import Kind, classify
 from specconf.words import JsonValue
 
@@ -38,23 +41,6 @@ _MTP = (
     "mtp_config.num_nextn_predict_layers",
     "mtp_config.num_mtp_layers",
 )
-# Families whose checkpoints hold MTP layers that their config.json may not count, by what engines take instead:
-# a default of one, or nothing that the config shows.
-_MTP_DEFAULT_ONE = frozenset(
-    {
-        "longcat_flash", "LongcatFlashForCausalLM", "step3p5", "step3p7", "step5", "step5_vl", "dots3_note",
-        "minimax_m3_vl", "MiniMaxM3SparseForConditionalGeneration", "gemma4_assistant", "gemma4_unified_assistant",
-    }
-)  # fmt: skip
-_MTP_NOT_COUNTED = frozenset(
-    {
-        "qwen3_next", "Qwen3NextForCausalLM", "mimo_v2", "mimo_v2_flash", "MiMoV2ForCausalLM", "MiMoV2FlashForCausalLM",
-        "MiMoV2OmniForCausalLM", "RadioMBartPrefixForCausalLM",
-    }
-)  # fmt: skip
-# Model types whose config only remote code can read: not in transformers 5.24.0's own mapping
-# (models/auto/auto_mappings.py), nor in vLLM 0.33.0's registry (vllm/transformers_utils/config.py).
-_ONLY_REMOTE = frozenset({"mimo", "nemotron-nas", "bailing_moe", "internlm2", "baichuan", "minicpm", "qwen", "orion"})
 
 
 def model_facts(  # each argument is one more thing that a place may know
@@ -66,12 +52,15 @@ def model_facts(  # each argument is one more thing that a place may know
     elided: frozenset[str] = frozenset(),
     tensors: frozenset[str] | None = None,
     quantization_file: str | None = None,
+    families: Families | None = None,
 ) -> ModelFacts:
     """The facts of a config.
 
     `row` adds what people know of the id (its kind, its remote code); `tensors` are the names in a safetensors index or
-    header beside the config; `quantization_file` is the method that a hf_quant_config.json there names.
+    header beside the config; `quantization_file` is the method that a hf_quant_config.json there names; `families` is
+    what is known of whole families, the database's own where it is not given.
     """
+    families = families or known_families()
     source = source or Source(SourceKind.GIVEN, "config.json")
     view = ConfigView.of(config, complete=complete, elided=elided, origin=str(source) or "config.json")
     architectures = _architectures(view)
@@ -101,9 +90,9 @@ def model_facts(  # each argument is one more thing that a place may know
         max_position_embeddings=_whole(view, *_POSITIONS),
         quantization=_quantization(view, quantization_file),
         dtype=_text(view, "torch_dtype", "dtype"),
-        mtp_layers=_mtp_layers(view, names, model_type),
+        mtp_layers=_mtp_layers(view, names, model_type, families),
         has_auto_map=_has_auto_map(view),
-        needs_remote_code=_needs_remote_code(view, row, model_type),
+        needs_remote_code=_needs_remote_code(view, row, model_type, families),
         draft_vocab_size=_whole(view, "draft_vocab_size"),
         target_hidden_size=_target_hidden_size(view, kind, hidden),
     )
@@ -184,15 +173,18 @@ def _quantization(view: ConfigView, beside: str | None) -> Known:
     return beside
 
 
-def _mtp_layers(view: ConfigView, architectures: list[JsonValue], model_type: str | Missing) -> Known:
-    names = {model_type, *_strings(architectures)}
+def _mtp_layers(
+    view: ConfigView, architectures: list[JsonValue], model_type: str | Missing, families: Families
+) -> Known:
     separate = isinstance(model_type, str) and model_type.endswith("_mtp")
     found = _whole(view, *_MTP, *(("n_predict",) if separate else ()))
     if not isinstance(found, Missing) or not found.absent:
         return found
-    if names & _MTP_NOT_COUNTED:
+    names = _strings([model_type, *architectures] if isinstance(model_type, str) else architectures)
+    named = [families.mtp_layers[name] for name in names if name in families.mtp_layers]
+    if None in named:
         return Missing("this family's config.json does not count its MTP layers")
-    return 1 if names & _MTP_DEFAULT_ONE else 0
+    return named[0] if named else 0
 
 
 def _has_auto_map(view: ConfigView) -> bool | Missing:
@@ -202,11 +194,13 @@ def _has_auto_map(view: ConfigView) -> bool | Missing:
     return bool(found)
 
 
-def _needs_remote_code(view: ConfigView, row: CheckpointRow | None, model_type: str | Missing) -> Known:
+def _needs_remote_code(
+    view: ConfigView, row: CheckpointRow | None, model_type: str | Missing, families: Families
+) -> Known:
     if row is not None and row.remote_code is not None:
         return row.remote_code
     named = _has_auto_map(view)
-    if named is not True or model_type in _ONLY_REMOTE:
+    if named is not True or model_type in families.remote_code:
         return named
     return Missing(f"{view.origin} names remote code; whether it is needed depends on the transformers installed")
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specconf.models import FACT_NAMES, Kind, Missing, model_facts
+from specconf.models.families import Families
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "models"
 
@@ -102,6 +103,35 @@ def test_a_family_that_does_not_count_its_mtp_layers_is_unknown(name: str) -> No
     found = model_facts({"model_type": name}).mtp_layers
     assert isinstance(found, Missing)
     assert not found.absent
+
+
+FAMILIES = Families({"one": 1, "some": None, "OneForCausalLM": 1}, frozenset({"afar"}))
+
+
+@pytest.mark.parametrize(
+    ("config", "layers"),
+    [
+        ({"model_type": "one"}, 1),
+        ({"architectures": ["OneForCausalLM"]}, 1),
+        ({"model_type": "one", "num_nextn_predict_layers": 3}, 3),
+        ({"model_type": "one", "num_nextn_predict_layers": 0}, 0),
+        ({"model_type": "longcat_flash"}, 0),
+    ],
+)
+def test_the_families_are_given(config: dict[str, Any], layers: int) -> None:
+    assert model_facts(config, families=FAMILIES).mtp_layers == layers
+
+
+def test_a_given_family_may_leave_its_layers_uncounted_or_its_config_to_remote_code() -> None:
+    assert isinstance(model_facts({"model_type": "some"}, families=FAMILIES).mtp_layers, Missing)
+    named = {"auto_map": {"AutoConfig": "x.Y"}}
+    assert model_facts({"model_type": "afar", **named}, families=FAMILIES).needs_remote_code is True
+    assert isinstance(model_facts({"model_type": "mimo", **named}, families=FAMILIES).needs_remote_code, Missing)
+
+
+def test_an_unknown_layer_count_wins_over_a_number() -> None:
+    config = {"model_type": "one", "architectures": ["some"]}
+    assert isinstance(model_facts(config, families=FAMILIES).mtp_layers, Missing)
 
 
 @pytest.mark.parametrize("value", [True, "1", 1.5, [1], {}])

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from specconf.compat.store import load_json
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Models
 from specconf.engines.sglang import ENGINE
 from specconf.facts import Known, Unavailable
-from specconf.models import Resolver, index_rows, load_checkpoint_rows, model_facts
+from specconf.models import Resolver, model_facts
+from specconf.models.rows import RowTable
 from specconf.models.view import model_view
 from specconf.rules.judge import Judgement, judge_spec
 from specconf.settings import Settings
 from specconf.spec.model import Spec
 from specconf.words import Launch, Word, words
-from tests.engines.sglang.conftest import COMPAT
 
 PROGRAM = ("python", "-m", "sglang.launch_server")
 UNKNOWN_MODELS = Models(Unavailable("target", "not looked up"), Unavailable("draft", "not looked up"))
@@ -47,10 +48,7 @@ def models_of(target: Mapping[str, Any] | None, draft: Mapping[str, Any] | None)
 
 def checkpoints() -> Resolver:
     """Checkpoints by the rows of the database alone."""
-    folder = COMPAT / "checkpoints"
-    files = [*sorted(folder.glob("*.yaml")), *sorted(folder.glob("*.jsonl"))]
-    rows = index_rows(*(load_checkpoint_rows(path.read_text(), name=path.name) for path in files))
-    return Resolver(checkpoints=rows)
+    return Resolver(checkpoints=RowTable(load_json("checkpoints")))
 
 
 def judge(fields: Mapping[str, Any], view: View, known: Resolver) -> Judgement:

@@ -104,3 +104,69 @@ def test_quantization_is_the_checkpoints(checkpoint: dict[str, Any] | None, seve
     told = [f.severity for f in result.findings if f.option == "target.quantization"]
     assert told == ([] if severity is None else [severity])
     assert "quant_config" not in result.settings
+
+
+PLAIN = {**LLAMA_CONFIG, "num_hidden_layers": 4}
+EAGLE3_HEAD = {**LLAMA_CONFIG, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000}
+EAGLE_HEAD = {**LLAMA_CONFIG, "architectures": ["LlamaForCausalLMEagle"], "num_hidden_layers": 1}
+SPECULATORS = {"speculators_model_type": "eagle3", "speculators_config": {"algorithm": "eagle3"}}
+DFLASH = {**LLAMA_CONFIG, "architectures": ["DFlashDraftModel"]}
+
+
+def _engine_kinds(method: str, draft: dict[str, Any], release: str) -> list[tuple[str, Severity, str]]:
+    """What the engine's own constraints say about the kind of a draft."""
+    models = Models(given_model("target", LLAMA_CONFIG), given_model("draft", draft))
+    asked = spec(method, draft__model="org/draft", num_draft_tokens=3)
+    found = judge_spec(asked, ENGINE, view(release), models).findings
+    own = [f for f in found if f.code == "SC303" and f.constraint]
+    return [(f.constraint.removeprefix("tensorrt-llm/"), f.severity, str(f.evidence)) for f in own if f.constraint]
+
+
+def _names_a_draft(release: str) -> bool:
+    """False for the few releases of which no spelling of the draft is known, so that none is written."""
+    written = lowered(spec("eagle3", draft__model="org/draft", num_draft_tokens=3), release).settings
+    return "speculative_config.speculative_model" in written
+
+
+def test_nearly_every_release_names_a_draft() -> None:
+    assert [r for r in RELEASES if not _names_a_draft(r)] == [
+        *(f"0.21.0rc{n}" for n in range(3)),
+        *(f"1.0.0rc{n}" for n in range(7)),
+    ]
+
+
+@pytest.mark.parametrize("release", [r for r in RELEASES if _names_a_draft(r)])
+def test_a_whole_model_is_no_eagle3_head_in_any_release(release: str) -> None:
+    expected = [("draft-is-no-eagle3-head", Severity.WARNING, "inferred")]
+    assert _engine_kinds("eagle3", PLAIN, release) == expected
+    assert _engine_kinds("eagle3", DFLASH, release) == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("draft", [EAGLE3_HEAD, SPECULATORS], ids=["plain config", "speculators"])
+def test_an_eagle3_head_is_one(draft: dict[str, Any], release: str) -> None:
+    assert _engine_kinds("eagle3", draft, release) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "draft", "constraint"),
+    [
+        ("eagle3", EAGLE_HEAD, "eagle-1-head"),
+        ("draft_model", EAGLE_HEAD, "head-as-draft-model"),
+        ("draft_model", EAGLE3_HEAD, "head-as-draft-model"),
+        ("draft_model", SPECULATORS, "head-as-draft-model"),
+        ("draft_model", DFLASH, "head-as-draft-model"),
+        ("draft_model", PLAIN, None),
+        ("pard", EAGLE3_HEAD, "head-as-draft-model"),
+        ("pard", PLAIN, None),
+        ("dflash", PLAIN, "draft-is-no-dflash-head"),
+        ("dflash", EAGLE3_HEAD, "draft-is-no-dflash-head"),
+        ("dflash", DFLASH, None),
+        ("dspark", DFLASH, "draft-is-no-dspark-head"),
+    ],
+)
+def test_every_method_looks_at_the_kind_of_its_draft(
+    method: str, draft: dict[str, Any], constraint: str | None
+) -> None:
+    found = _engine_kinds(method, draft, RELEASES[-1])
+    assert [name for name, _, _ in found] == ([constraint] if constraint else [])

@@ -165,6 +165,7 @@ LOGITS = ("--logits-processors", "pkg.module:Processor")
     [
         ("0.11.1", EAGLE, {}, True),
         ("0.30.0", EAGLE, {}, True),
+        ("0.19.0", EAGLE, {"VLLM_USE_V2_MODEL_RUNNER": "1"}, False),
         ("0.31.0", EAGLE, {}, False),
         ("0.33.0", EAGLE, {}, False),
         ("0.33.0", WHOLE, {}, False),
@@ -336,3 +337,31 @@ def test_adaptive_verification_needs_cuda_graphs(release: str, more: tuple[str, 
     config = {"method": "dspark", "num_speculative_tokens": 3, "enable_adaptive_verification": True}
     found = met(case(release, config, *more))
     assert any(name.startswith("vllm/adaptive-eager") for name in found) is refused
+
+
+@pytest.mark.parametrize(
+    ("release", "config", "more", "refused"),
+    [
+        ("0.19.0", NGRAM, (), False),
+        ("0.20.0", NGRAM, (), True),
+        ("0.20.0", EAGLE, (), False),
+        ("0.20.0", EAGLE, LOGITS, True),
+        ("0.30.0", EAGLE, LOGITS, True),
+        ("0.31.0", EAGLE, LOGITS, False),
+        ("0.23.0", EAGLE | {"method": "eagle3"}, ("-pp", "2"), True),
+        ("0.30.0", EAGLE | {"method": "eagle3"}, ("-pp", "2"), False),
+        ("0.24.0", EAGLE | {"parallel_drafting": True}, (), True),
+        ("0.31.0", NGRAM, (), True),
+        ("0.32.0", NGRAM, (), False),
+        ("0.31.0", WHOLE | {"use_heterogeneous_vocab": True}, (), False),
+        ("0.33.0", WHOLE | {"use_heterogeneous_vocab": True}, (), True),
+        ("0.33.0", WHOLE, (), False),
+    ],
+)
+def test_what_the_v2_runner_refuses_where_it_is_asked_for(
+    release: str, config: dict[str, Any], more: tuple[str, ...], refused: bool
+) -> None:
+    env = {"VLLM_USE_V2_MODEL_RUNNER": "1"}
+    of = "eagle3-llama3.1-8b" if config["method"] == "eagle3" else "llama-3.2-1b"
+    found = met(case(release, config, *more, env=env, draft=of))
+    assert any(name.startswith("vllm/v2-runner-refuses") for name in found) is refused

@@ -237,7 +237,7 @@ def test_disable_above_is_written_for_the_engine_that_reads_it(
 def test_typical_acceptance_is_written_for_the_engine_that_reads_it(
     method: str, release: str, env: dict[str, str], written: bool
 ) -> None:
-    fields = K3 | {"speculation.method": method, "speculation.verification": {"mode": "typical"}}
+    fields: dict[str, Any] = K3 | {"speculation.method": method, "speculation.verification": {"mode": "typical"}}
     spec = Spec.from_fields(fields, engines={"vllm": {"env": env}})
     result = lower(spec, ENGINE, view(release), models(fixture("llama-3.1-8b"), fixture("llama-3.2-1b")))
     assert ("speculative_config.acceptance_method" in result.settings) is written
