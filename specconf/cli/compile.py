@@ -23,7 +23,7 @@ from specconf.cli.common import (
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
-from specconf.report.text import finding_lines, not_checked_lines
+from specconf.report.text import finding_lines, not_checked_lines, registry_lines
 from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def _print_findings(judgement: Judgement, fail_on: str, *, quiet: bool, verbose:
             for line in finding_lines(finding, verbose=verbose):
                 click.echo(line, err=True)
     if not quiet:
-        for line in not_checked_lines(judgement.result.not_checked, verbose=verbose):
+        unchecked = judgement.result.not_checked
+        for line in (*not_checked_lines(unchecked, verbose=verbose), *registry_lines(unchecked)):
             click.echo(line, err=True)
 
 

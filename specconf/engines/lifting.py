@@ -138,6 +138,8 @@ def _less(fields: Fields, wrong: set[str]) -> Fields:
 
 def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Engine, view: View) -> Spec:
     """The guess plus, in the engine's own words, everything that it does not bring back."""
+    from pydantic import ValidationError
+
     from specconf.spec.model import Spec as SpecModel
 
     sections: dict[str, dict[str, JsonValue]] = {}
@@ -149,7 +151,12 @@ def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Eng
         if path not in settings:
             _put(sections, path, None, engine, view)
     engines: dict[str, JsonValue] = {engine.name: dict(sections)} if sections else {}
-    return SpecModel.from_fields(_with_method(fields), engines=engines)
+    try:
+        return SpecModel.from_fields(_with_method(fields), engines=engines)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise InputError(f"the launch holds a value that a spec cannot: {place}: {problem['msg']}.") from None
 
 
 def _put(sections: dict[str, dict[str, JsonValue]], path: str, value: Value, engine: Engine, view: View) -> None:

@@ -77,6 +77,7 @@ def lower(
         _apply(context, transforms, name, value)
     if context.get("speculation.method") in (None, "none"):
         context.accounted.update(n for n in context.fields if n.startswith(SPECULATION))
+        _tell_speculation_of_others(context)
     else:
         _check_weights(context)
         engine.lower_speculation(context)
@@ -156,6 +157,20 @@ def _default(context: LowerContext, row: MappingRow, name: str, value: JsonValue
         return
     assert row.refusal is not None, f"a default row without `otherwise`: {row.field}"
     context.refuse(name, row.refusal.changes, row.refusal.because, evidence=row.evidence)
+
+
+def _tell_speculation_of_others(context: LowerContext) -> None:
+    """A spec that speculates in the words of another engine only: this launch will not, and must say so."""
+    for name, section in context.spec.engines.items():
+        keys = [key for key in section.options if key.replace("-", "_").startswith(("speculative", "spec_"))]
+        if name != context.view.engine and keys:
+            context.problem(
+                "SC250",
+                f"engines.{name}.options.{keys[0]}",
+                f"engines.{name}.options speculate in that engine's own words, so the launch of {context.title} does not.",
+                fix="Set speculation.method and its fields, which every engine understands.",
+                severity=Severity.WARNING,
+            )
 
 
 # The kind of checkpoint that a method drafts with, and how a reader calls it.

@@ -139,7 +139,10 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...]) -> list[Fou
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
     inner = _script_word(command.words)
     if inner is not None:
-        return _in_script(inner.text, _inner_script(inner, command.span.path), files)
+        script = _inner_script(inner, command.span.path)
+        # What stands in the environment of the shell stands in that of everything it starts.
+        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
+        return _in_script(inner.text, replace(script, commands=commands), files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)

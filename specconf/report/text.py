@@ -42,12 +42,22 @@ def _why(finding: Finding) -> str:
 
 def not_checked_lines(items: Sequence[NotChecked], *, verbose: bool) -> Iterator[str]:
     """What could not be checked, grouped by what is missing."""
-    for missing, ids in missing_groups(items):
+    for missing, ids in missing_groups(i for i in items if not i.constraint.endswith(REGISTRY)):
         rules = "1 rule needs" if len(ids) == 1 else f"{len(ids)} rules need"
         hint = ": --online" if missing.endswith("config.json") else ""
         yield f"not checked: {rules} {missing}{hint}"
         if verbose:
             yield from (f"  {name}" for name in ids)
+
+
+REGISTRY = "/architecture"
+
+
+def registry_lines(items: Sequence[NotChecked]) -> Iterator[str]:
+    """Once for a whole report: that the database holds no model registries."""
+    engines = dict.fromkeys(item.engine for item in items if item.constraint.endswith(REGISTRY))
+    if engines:
+        yield f"not checked: whether {', '.join(engines)} serve the target's architecture at all (no model registries yet)"
 
 
 def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:
@@ -99,6 +109,8 @@ def render_check(report: Report, *, verbose: bool, quiet: bool, fail_on: Severit
             lines += _cell_lines(cell, shown, verbose=verbose, quiet=quiet, titled=len(report.cells) > 1)
     elif not quiet:
         lines.append("Findings of single releases: name them with --release, or use --format json.")
+    if not quiet:
+        lines += registry_lines(report.not_checked)
     lines.append(summary_line(report))
     return "\n".join(lines) + "\n"
 

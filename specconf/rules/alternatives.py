@@ -130,7 +130,12 @@ class _Search:
         """Set fields that the refusing findings are about and that a spec can do without."""
         blamed = [name for f in self.refusing for name in (f.option, self._field_of(f)) if name in self.fields]
         kept = {"target.model", "speculation.method", "speculation.num_draft_tokens", "speculation.draft.model"}
-        return [name for name in dict.fromkeys(blamed) if name not in kept and name != "speculation.tree.topk"]
+        facts = ("hardware.", "workload.", "objective.")  # what is so, not what is asked for
+        return [
+            n
+            for n in dict.fromkeys(blamed)
+            if n not in kept and n != "speculation.tree.topk" and not n.startswith(facts)
+        ]
 
     def _field_of(self, finding: Finding) -> str:
         judged = judge_spec(self.spec, self.engine, self.view, self.models_for(self.spec))
@@ -160,7 +165,7 @@ class _Search:
         gone = [
             name
             for name, value in changes.items()
-            if value is None and not (name == "speculation.tree.topk" and self.fields[name] == 1)
+            if value is None and not (name == "speculation.tree.topk" and self.spec.speculation.tree.topk is None)
         ]
         return " and ".join([*shown, *([f"unset {', '.join(gone)}"] if gone else [])])
 
@@ -189,7 +194,8 @@ class _Search:
     def _nearest_release(self) -> str | None:
         """The nearest final release that passes: newer ones first, since operators upgrade more gladly than they go back."""
         about_spec = any(f.code.startswith("SC3") and not f.constraint for f in self.refusing)
-        if about_spec or self.refused_codes & {"SC202", "SC204"}:
+        no_draft = "SC204" in self.refused_codes and self.fields.get("speculation.method") != "mtp"
+        if about_spec or no_draft or "SC202" in self.refused_codes:
             return None  # no release makes up for a missing number or draft, or for weights of another kind
         names, versions = self.database.line.names, self.database.line.versions
         newer = range(self.view.point.positions[-1] + 1, len(names))

@@ -310,3 +310,26 @@ def test_help_is_fast_and_commands_stay_lazy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_import_of_a_number_that_no_spec_holds(specconf: Run, tmp_path: Path) -> None:
+    path = tmp_path / "run.sh"
+    path.write_text("vllm serve a/b --max-num-seqs 99999999999999999999\n", encoding="utf-8")
+    ran = specconf("import", path, "-r", "vllm=0.33.0")
+    assert ran.code == 2
+    assert "a value that a spec cannot" in ran.err
+
+
+def test_speculation_in_the_words_of_another_engine_is_told(specconf: Run, tmp_path: Path) -> None:
+    text = (
+        "specconf: 1\ntarget: {model: a/b}\nspeculation: {method: none}\n"
+        "engines:\n  vllm: {options: {speculative-config: {method: deepseek_mtp, num_speculative_tokens: 1}}}\n"
+    )
+    ran = specconf("check", write(tmp_path, text), "-e", "sglang")
+    assert "warning SC250 engines.vllm.options speculate" in ran.out
+
+
+def test_would_pass_can_be_followed_to_the_letter(specconf: Run) -> None:
+    ran = specconf("check", EXAMPLES / "llama-draft-model-sglang.yaml", "-r", "vllm=0.12.0", "-f", "json")
+    (method,) = [a for a in json.loads(ran.out)["matrix"][0]["alternatives"] if "speculation.method" in a["changes"]]
+    assert "speculation.tree.topk" in method["text"]

@@ -331,3 +331,18 @@ def test_match_length_counts_the_programs_words() -> None:
     bare = match_program(words("trtllm-serve", "m"))
     assert bare is not None
     assert bare.length == 1
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "SGLANG_X=1 bash -c 'python -m sglang.launch_server --model-path m'",
+        "export SGLANG_X=1\nbash -c 'python -m sglang.launch_server --model-path m'",
+        "env SGLANG_X=1 sh -c 'python -m sglang.launch_server --model-path m'",
+        "docker run -e SGLANG_X=1 lmsysorg/sglang:v0.5.9 bash -c 'python3 -m sglang.launch_server --model-path m'",
+        "SGLANG_X=0 bash -c 'SGLANG_X=1 python -m sglang.launch_server --model-path m'",
+    ],
+)
+def test_the_environment_of_a_shell_is_that_of_its_script(script: str) -> None:
+    (item,) = found(script)
+    assert [(name, word.value) for name, word in item.launch.env] == [("SGLANG_X", "1")]
