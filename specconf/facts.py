@@ -57,10 +57,10 @@ class Effective:
 class Unavailable:
     """A model of which nothing is known, with the reason."""
 
-    def __init__(self, role: str, reason: str, *, here: bool = True) -> None:
+    def __init__(self, role: str, reason: str, *, only_offline: bool = True) -> None:
         self.role = role
         self.reason = reason
-        self.needs = f"{role} config.json" if here else f"{role} config.json, which is not here ({reason})"
+        self.needs = f"{role} config.json" if only_offline else f"{role} config.json ({reason})"
 
     def fact(self, path: str) -> Fact:
         """Always missing: the whole config is what is needed."""

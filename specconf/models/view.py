@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from specconf import facts
 from specconf.models.facts import Missing, ModelFacts
-from specconf.models.hub import Unavailable
+from specconf.models.hub import Cause, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +45,4 @@ def model_view(role: str, found: ModelFacts | Unavailable | None) -> ModelViews:
         return NoModel()
     if isinstance(found, ModelFacts):
         return CheckpointView(role, found)
-    return facts.Unavailable(role, found.reason, here=not found.input_error)
+    return facts.Unavailable(role, found.reason, only_offline=found.cause is Cause.NOT_HERE)

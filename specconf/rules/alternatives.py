@@ -26,6 +26,7 @@ ModelsFor = Callable[["Spec"], Models]
 Changes = dict[str, JsonValue]
 _MISTAKES = {"SC101", "SC102", "SC103", "SC251", "SC252"}
 _MOST = 3
+_TOPK = "speculation.tree.topk"
 # The kind of draft checkpoint that each method with weights of its own drafts with.
 _KIND_FOR = {"draft_model": "plain", "eagle": "eagle", "eagle3": "eagle3"}
 
@@ -117,25 +118,21 @@ class _Search:
                 yield {"speculation.num_draft_tokens": other}
 
     def _tree_changes(self) -> Iterator[Changes]:
-        topk, k = self.fields.get("speculation.tree.topk"), self.fields.get("speculation.num_draft_tokens")
+        topk, k = self.fields.get(_TOPK), self.fields.get("speculation.num_draft_tokens")
         steps = self.fields.get("speculation.tree.num_steps") or k
         if not isinstance(topk, int) or topk == 1:
             return
         if "speculation.tree.num_verify_tokens" not in self.fields and isinstance(steps, int):
             yield {"speculation.tree.num_verify_tokens": steps * topk + 1}
         whole = ("speculation.tree.num_steps", "speculation.tree.num_verify_tokens")
-        yield {"speculation.tree.topk": 1, **{name: None for name in whole if name in self.fields}}
+        yield {_TOPK: 1, **{name: None for name in whole if name in self.fields}}
 
     def _blamed_fields(self) -> list[str]:
         """Set fields that the refusing findings are about and that a spec can do without."""
         blamed = [name for f in self.refusing for name in (f.option, self._field_of(f)) if name in self.fields]
         kept = {"target.model", "speculation.method", "speculation.num_draft_tokens", "speculation.draft.model"}
         facts = ("hardware.", "workload.", "objective.")  # what is so, not what is asked for
-        return [
-            n
-            for n in dict.fromkeys(blamed)
-            if n not in kept and n != "speculation.tree.topk" and not n.startswith(facts)
-        ]
+        return [n for n in dict.fromkeys(blamed) if n not in kept and n != _TOPK and not n.startswith(facts)]
 
     def _field_of(self, finding: Finding) -> str:
         judged = judge_spec(self.spec, self.engine, self.view, self.models_for(self.spec))
@@ -160,14 +157,13 @@ class _Search:
             yield {"speculation.method": "ngram", **gone}
 
     def _described(self, changes: Changes) -> str:
-        """Every part of a change, what is unset included; a default of the spec's own was never written."""
+        """Every part of a change, what is unset included. A topk of 1 counts as set whether it is written or not."""
         shown = [f"set {name} to {_value(value)}" for name, value in changes.items() if value is not None]
-        gone = [
-            name
-            for name, value in changes.items()
-            if value is None and not (name == "speculation.tree.topk" and self.spec.speculation.tree.topk is None)
-        ]
-        return " and ".join([*shown, *([f"unset {', '.join(gone)}"] if gone else [])])
+        gone = [name for name, value in changes.items() if value is None]
+        maybe = _TOPK in gone and self.fields.get(_TOPK) == 1
+        sure = [name for name in gone if not (maybe and name == _TOPK)]
+        unset = [f"unset {', '.join(sure)}"] if sure else []
+        return " and ".join([*shown, *unset]) + (f" (and unset {_TOPK} if it is written)" if maybe else "")
 
     def _change_passes(self, changes: Changes) -> bool:
         from pydantic import ValidationError
