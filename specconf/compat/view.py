@@ -102,6 +102,13 @@ class View:
         rows = [(m, held) for m, held in self.methods() if m.spec_method == spec_method]
         return [(m.value, held) for m, held in sorted(rows, key=lambda r: (r[0].alias_of is not None, not r[1]))]
 
+    def same_method(self, spec_method: JsonValue, left: object, right: object) -> bool:
+        """Whether two of the engine's words serve one spec method here: an alias and what it stands for."""
+        rows = [method for method, held in self.methods() if held]
+        words = {method.value for method in rows if method.spec_method == spec_method}
+        words |= {method.value for method in rows if method.alias_of in words}
+        return left in words and right in words
+
     def table_rows(self, name: str) -> list[tuple[TableRow, Ternary]]:
         """The rows of a table that hold or may hold here."""
         table = self.db.tables.get(name)

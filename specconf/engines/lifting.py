@@ -54,7 +54,7 @@ def lift(settings: Settings, engine: Engine, view: View, models: Models) -> Spec
     for _ in range(_ROUNDS):
         spec = _buildable(fields)
         lowered = lower(spec, engine, view, models)
-        wrong = _wrong_fields(settings, lowered, fields)
+        wrong = _wrong_fields(settings, lowered, fields, view)
         if not wrong:
             return _with_rest(fields, settings, lowered, engine, view)
         fields = _less(fields, wrong)
@@ -111,7 +111,7 @@ def _says_more(lowered: Lowered, fields: Fields) -> bool:
     return any(n.startswith(SPECULATION) for n in refused | (told - lowered.refused))
 
 
-def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[str]:
+def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields, view: View) -> set[str]:
     """Fields of the guess that were refused, or that write something else than the launch does."""
     wrong = set(lowered.refused) & set(fields)
     wrong |= {"speculation.method"} if _says_more(lowered, fields) else set()
@@ -120,6 +120,9 @@ def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields) -> set[s
         written = lowered.settings.items_by_path[path].final
         if path not in settings or _same(settings[path], written.value):
             continue
+        method = fields.get("speculation.method")
+        if written.field == "speculation.method" and view.same_method(method, written.value, settings[path]):
+            continue  # another word for the same method stays in the engine's own words
         if written.field in fields:
             wrong.add(written.field)
         elif written.field.startswith(SPECULATION):  # a default that comes with the method

@@ -7,7 +7,7 @@ removes what the spec would have emitted. Setting what a field also sets is an e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specconf.compat.rows import Option
 from specconf.engines.base import Engine, LowerContext
@@ -198,7 +198,9 @@ def _lay(context: LowerContext, entry: _Entry, field: str) -> None:
         return
     current = context.builder.current(entry.path)
     if current is not None and current.origin is Origin.SPEC:
-        if current.value != entry.value:
+        if _is_alias(context, current, entry.value):
+            context.builder.write(entry.path, replace(current, value=entry.value))
+        elif current.value != entry.value:
             context.problem(
                 "SC252",
                 field,
@@ -215,6 +217,12 @@ def _lay(context: LowerContext, entry: _Entry, field: str) -> None:
         return
     written = Written(entry.value, Origin.OPTION, entry.key, field=field, where=context.span(field))
     context.builder.write(entry.path, written)
+
+
+def _is_alias(context: LowerContext, current: Written, value: JsonValue) -> bool:
+    """Whether an option only says the method that a field wrote in another of the engine's own words (`deepseek_mtp`)."""
+    method = context.get("speculation.method")
+    return current.field == "speculation.method" and context.view.same_method(method, current.value, value)
 
 
 def _part_or_whole(context: LowerContext, path: str) -> tuple[str, str] | None:

@@ -15,6 +15,8 @@ from specconf.engines.vllm.schedule import schedule_of
 from specconf.settings import Settings
 from specconf.words import JsonValue, Value
 
+# What a draft of which no method is written is taken for, by the kind of checkpoint that it is.
+_METHOD_OF_KIND = {"eagle": "eagle", "eagle3": "eagle3", "plain": "draft_model"}
 _NUMBERS = ("speculation.draft.tensor_parallel_size", "speculation.draft.max_model_len")
 
 
@@ -58,6 +60,8 @@ def _method(settings: Settings, view: View, models: Models) -> tuple[str | None,
     if draft in NGRAM_MODELS and word in (None, "ngram"):
         return "ngram", None
     if not does(view, "mtp_by_target") and not does(view, "separate_flags"):
+        if word is None and draft is not None:
+            return _METHOD_OF_KIND.get(str(models.known("draft", "draft_kind"))), draft
         return _named(word, view, settings), draft
     own = draft is None or draft == settings.get("model")
     if own and does(view, "mtp_by_target") and (word is None or _serves(word, view) == "mtp"):
@@ -74,5 +78,8 @@ def _named(word: Value, view: View, settings: Settings) -> str | None:
 
 
 def _serves(word: Value, view: View) -> str | None:
-    """The spec's method that a word of the engine serves."""
-    return next((m.spec_method for m, held in view.methods() if held and m.value == word), None)
+    """The spec's method that a word of the engine serves, itself or as an alias."""
+    row = next((m for m, held in view.methods() if held and m.value == word), None)
+    if row is None or row.spec_method is not None or row.alias_of is None:
+        return row.spec_method if row is not None else None
+    return _serves(row.alias_of, view)

@@ -182,7 +182,11 @@ def test_every_launch_reads_back_as_emitted(drawn: tuple[str, Settings]) -> None
             {"decoding_type": "Eagle", "max_draft_len": 4, "speculative_model": "h"},
             {"method": "eagle3", "num_draft_tokens": 4},
         ),
-        ("1.4.0rc1", {"decoding_type": "Eagle", "max_draft_len": 4, "speculative_model": "h"}, {"method": "none"}),
+        (
+            "1.4.0rc1",
+            {"decoding_type": "Eagle", "max_draft_len": 4, "speculative_model": "h"},
+            {"method": "eagle3", "num_draft_tokens": 4},
+        ),
         ("1.4.0rc1", {"decoding_type": "AUTO"}, {"method": "none"}),
         ("1.4.0rc1", {"decoding_type": "NGram", "max_draft_len": 4}, {"method": "ngram", "num_draft_tokens": 4}),
         (
