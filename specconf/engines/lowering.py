@@ -22,7 +22,7 @@ from specconf.engines.overlay import lay_options
 from specconf.engines.shape import check_shape
 from specconf.errors import DatabaseError
 from specconf.facts import Known
-from specconf.findings import Finding, Severity
+from specconf.findings import EvidenceKind, Finding, Severity
 from specconf.kleene import Ternary
 from specconf.settings import SettingsBuilder
 from specconf.words import JsonValue, Span
@@ -186,6 +186,8 @@ def _check_weights(context: LowerContext) -> None:
     method, draft = context.get("speculation.method"), context.get("speculation.draft.model")
     if method == "mtp" and draft is None:
         _check_mtp_layers(context)
+    if method in {"eagle", "eagle3"}:
+        _check_head_size(context)
     wanted = _DRAFT_KINDS.get(str(method))
     found = context.models.known("draft", "draft_kind") or context.models.known("draft", "kind")
     if wanted is None or draft is None or found is None or found in (wanted, "unknown"):
@@ -197,6 +199,22 @@ def _check_weights(context: LowerContext) -> None:
         f"Method {method} drafts with {_KIND_WORDS[wanted]}, but {draft} is {_KIND_WORDS.get(str(found), f'a {found} draft')}.",
         fix=f"Set speculation.method to {fitting}, or name another draft." if fitting else "Name another draft.",
     )
+
+
+def _check_head_size(context: LowerContext) -> None:
+    """A head reads the target's hidden states, so it must fit their size. What an engine does otherwise is inferred."""
+    trained_for = context.models.known("draft", "target_hidden_size")
+    size = context.models.known("target", "hidden_size")
+    if isinstance(trained_for, int) and isinstance(size, int) and trained_for != size:
+        context.problem(
+            "SC303",
+            "speculation.draft.model",
+            f"{context.get('speculation.draft.model')} reads hidden states of size {trained_for}, but those of "
+            f"{context.get('target.model')} have size {size}.",
+            fix="Use a head that was trained for this target.",
+            severity=Severity.WARNING,
+            evidence=EvidenceKind.INFERRED,
+        )
 
 
 def _check_mtp_layers(context: LowerContext) -> None:
