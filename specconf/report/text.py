@@ -57,7 +57,7 @@ def registry_lines(items: Sequence[NotChecked]) -> Iterator[str]:
     """Once for a whole report: that the database holds no model registries."""
     engines = dict.fromkeys(item.engine for item in items if item.constraint.endswith(REGISTRY))
     if engines:
-        yield f"not checked: whether {', '.join(engines)} serve the target's architecture at all (no model registries yet)"
+        yield f"not checked: support of the target's architecture by {', '.join(engines)} (no model registries yet)"
 
 
 def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:
