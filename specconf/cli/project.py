@@ -9,7 +9,6 @@ ignore = ["SC206"]                 # as --ignore
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +48,8 @@ def find_project(start: Path) -> Project:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    import tomllib  # only where there is a file
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:

@@ -35,6 +35,11 @@ def test_only_delivered_commands_are_listed(specconf: Run) -> None:
         assert f"  {name} " not in ran.out
 
 
+def test_the_module_runs_like_the_script() -> None:
+    ran = subprocess.run([sys.executable, "-m", "specconf", "schema"], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["title"]
+
+
 def test_version_tells_the_database_and_its_newest_releases(specconf: Run) -> None:
     ran = specconf("--version")
     assert ran.code == 0

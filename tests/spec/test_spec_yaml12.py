@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from specconf.errors import InputError
 from specconf.spec.nodes import Mapping, plain_value
 from specconf.spec.problems import Problem, SpecError
+from specconf.spec.text import _BLANKS, _REFUSED
 from specconf.spec.yaml12 import MAX_DEPTH, compose
 
 LOADERS = [loader for loader in (getattr(yaml, "CSafeLoader", None), yaml.SafeLoader) if loader]
@@ -176,3 +179,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with contextlib.suppress(SpecError):
         compose(data, "s.yaml")
+
+
+def test_the_short_way_for_printable_text_allows_no_refused_character() -> None:
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    refused = re.findall(_REFUSED, everything)
+    assert len(refused) > 1000  # surrogates and controls
+    assert not [c for c in refused if c.translate(_BLANKS).isprintable()]
