@@ -145,7 +145,7 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         type=row.get("type"),
         own_parser=bool(row.get("parser")),
         nullable=bool(row.get("nullable")),
-        const=row.get("const", True),
+        const=row.get("const", None if row.get("kind", "value") == "value" else True),
         default=row.get("default", UNKNOWN),
         required=bool(row.get("required")),
         choices=tuple(choices) if choices is not None else None,

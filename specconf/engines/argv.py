@@ -129,6 +129,12 @@ class ArgvReader:
             earlier = current.value if current is not None and isinstance(current.value, list) else []
             self._write(match, [*earlier, value], name, span)
             return
+        if option.kind == "value" and option.const is not None:  # a retired flag: what it stores is fixed
+            if option.choices is not None and value not in option.choices:
+                expected = " or ".join(map(str, option.choices))
+                self._problem(ProblemKind.INVALID, name, span, value=word.value, expected=expected)
+                return
+            value = option.const
         self._write(match, value, name, span)
 
     def _value_option(self, match: _Match) -> Option:

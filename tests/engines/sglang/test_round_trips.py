@@ -152,3 +152,10 @@ def test_a_launch_comes_back(drawn: tuple[str, list[str], dict[str, Any]]) -> No
     assert not lowered.settings.problems
     for form in ("argv", "engine-yaml") if view.has("config") else ("argv",):
         assert read_back(ENGINE.emit(lowered.settings, view, form), view).flat() == found.flat()
+
+
+def test_a_retired_flag_stores_its_constant_not_its_argument() -> None:
+    view = database().at("0.5.23")
+    found = resolve(view, "--model-path", "m", "--monokernel-backend", "amd", env={})
+    assert found.flat() == {"model_path": "m", "enable_amd_monokernel": True}
+    assert resolve(view, "--model-path", "m", "--monokernel-backend", "other", env={}).problems
