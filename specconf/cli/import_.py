@@ -77,6 +77,7 @@ def command(
     view, stated = _view(session, engine, asked, found)
     launch = _with_files(found.launch, session.base_dir)
     _tell_orphans(found)
+    _tell_env_files(found)
     settings = _without_secrets(_with_target(engine.resolve(launch, view), engine, target, path))
     models = session.models_named(_model(settings, engine.model_path), _model(settings, engine.draft_path))
     judgement = judge_settings(settings, engine, view, models)
@@ -178,6 +179,13 @@ def _tell_orphans(found: ReadLaunch) -> None:
             "a comment or a missing backslash ends the launch before it",
             err=True,
         )
+
+
+def _tell_env_files(found: ReadLaunch) -> None:
+    """Files whose variables the engine may be given: they are not read, for they hold secrets more often than options."""
+    for word in found.env_files:
+        place = f"{word.span}: " if word.span else ""
+        click.echo(f"specconf: {place}not checked: the variables that {word.text} sets were not read", err=True)
 
 
 _ENGINE_VARIABLES = ("env.VLLM_", "env.SGLANG_", "env.SGL_", "env.TLLM_", "env.TRTLLM_")

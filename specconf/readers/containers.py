@@ -45,11 +45,13 @@ IMAGES: tuple[Image, ...] = (
 class Container:
     """A container's start: its command as far as it is written, and what the image tells.
 
-    `volumes`: the folders it shares with its host, as (host's path, container's path).
+    `env_files`: the files its further variables come from. `volumes`: the folders it shares with its host, as (host's
+    path, container's path).
     """
 
     words: tuple[Word, ...]
     env: tuple[tuple[str, Word], ...]
+    env_files: tuple[Word, ...]
     volumes: tuple[tuple[str, str], ...]
     image: Image | None
     release: str | None
@@ -62,6 +64,7 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
     if at is None:
         return None
     env: list[tuple[str, Word]] = []
+    env_files: list[Word] = []
     volumes: list[tuple[str, str]] = []
     entrypoint: Word | None = None
     while at < len(words):
@@ -74,6 +77,8 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
         name, separate, value = _option(words, at)
         if name in _ENV and value is not None:
             env.append(_variable(value))
+        elif name == "--env-file" and value is not None:
+            env_files.append(value)
         elif name in _VOLUME and value is not None:
             volumes += _shared(value)
         elif name == "--entrypoint":
@@ -87,7 +92,7 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
         command = (entrypoint, *command)
     elif image is not None and image.entrypoint and not _is_program(command):
         command = (*_entrypoint_words(image, command, words[at]), *command)
-    return Container(command, tuple(env), tuple(volumes), image, release, words[at].span)
+    return Container(command, tuple(env), tuple(env_files), tuple(volumes), image, release, words[at].span)
 
 
 def _after_run(words: tuple[Word, ...]) -> int | None:

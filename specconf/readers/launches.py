@@ -108,13 +108,14 @@ def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
 class FoundLaunch:
     """A launch in a script, with the release of its image's tag. `orphans`: words of a command right after it that
     starts with an option. Such a command is what a comment or a missing backslash cuts off: the shell runs it as a
-    program of its own.
+    program of its own. `env_files`: files not read that may set variables for the launch.
     """
 
     launch: Launch
     release: str | None = None
     release_where: Span | None = None
     orphans: tuple[Word, ...] = ()
+    env_files: tuple[Word, ...] = ()
 
 
 def find_launches(text: str, path: str) -> list[FoundLaunch]:
@@ -127,10 +128,16 @@ def find_launches(text: str, path: str) -> list[FoundLaunch]:
 
 def _in_script(text: str, script: Script, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
     files = (*files, *script.files)
-    found = []
+    found: list[FoundLaunch] = []
+    sourced: tuple[Word, ...] = ()
     for at, command in enumerate(script.commands):
+        sourced += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
-        found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files)]
+        given = () if started_container(command.words) else sourced  # a container gets no variables of the shell
+        found += [
+            replace(item, orphans=item.orphans or orphans, env_files=(*given, *item.env_files))
+            for item in _in_command(command, files)
+        ]
     _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
     return found
 
@@ -164,6 +171,7 @@ def _in_container(command: ShellCommand, container: Container, files: tuple[Shel
     inside = replace(command, words=words, env=(*container.env, *own))
     shared = [replace(file, name=name) for file in files if (name := path_inside(file.name, container.volumes))]
     found = _in_command(inside, (*files, *shared)) if words else []
+    found = [replace(item, env_files=(*container.env_files, *item.env_files)) for item in found]
     image, release, where = container.image, container.release, container.image_where
     if image is None or release is None:
         return found
@@ -204,6 +212,16 @@ def _placed(command: ShellCommand, span: Span) -> ShellCommand:
     """A command all of whose words are at one place."""
     env = tuple((name, replace(word, span=span)) for name, word in command.env)
     return replace(command, words=tuple(replace(word, span=span) for word in command.words), env=env, span=span)
+
+
+def _sourced(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The file of `source FILE` or `. FILE`, whose variables the commands after it may be given.
+
+    That of a virtual environment sets no option of an engine.
+    """
+    if words[0].value not in {"source", "."} or (words[1:2] and words[1].text.endswith("bin/activate")):
+        return ()
+    return words[1:2]
 
 
 def _orphans(following: tuple[ShellCommand, ...]) -> tuple[Word, ...]:

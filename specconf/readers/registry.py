@@ -15,13 +15,14 @@ class ReadLaunch:
     """A launch found in a file, and the release the file states for it, if any.
 
     `orphans`: words right after a launch in a script that look like its options and are none of it, because a comment
-    or a missing backslash ended its line.
+    or a missing backslash ended its line. `env_files`: files not read that may set variables for the launch.
     """
 
     launch: Launch
     release: str | None = None
     release_where: Span | None = None
     orphans: tuple[Word, ...] = ()
+    env_files: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def _read_shell(path: str, text: str, _engine: str | None) -> list[ReadLaunch]:
     from specconf.readers.launches import find_launches
 
     return [
-        ReadLaunch(found.launch, found.release, found.release_where, found.orphans)
+        ReadLaunch(found.launch, found.release, found.release_where, found.orphans, found.env_files)
         for found in find_launches(text, path)
     ]
 

@@ -57,3 +57,11 @@ def test_the_method_is_named(
     script.write_text(" ".join(f"'{word}'" for word in again["argv"]) + "\n", encoding="utf-8")
     twice = yaml.safe_load(specconf("import", script, "-r", release).out)
     assert twice == spec
+
+
+def test_a_file_of_variables_is_said_to_be_unread(specconf: Run, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("docker run --env-file x.env vllm/vllm-openai:v0.33.0 --model m\n", encoding="utf-8")
+    ran = specconf("import", str(script), "--offline")
+    assert ran.code == 0
+    assert "run.sh:1:23: not checked: the variables that x.env sets were not read" in ran.err

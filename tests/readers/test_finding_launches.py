@@ -197,6 +197,23 @@ def test_a_blank_after_the_backslash_is_a_word_and_cuts() -> None:
     assert [word.value for word in item.orphans] == ["--port", "1"]
 
 
+ENV_FILES = {
+    "docker run --env-file x.env vllm/vllm-openai:v0.33.0 --model m": ["x.env"],
+    "docker run --env-file=x.env --env-file y.env i vllm serve m": ["x.env", "y.env"],
+    "source ./common.env\n. more.sh\nvllm serve m": ["./common.env", "more.sh"],
+    "source venv/bin/activate\nvllm serve m": [],
+    "source common.env\ndocker run i vllm serve m": [],
+    "vllm serve m\nsource later.env": [],
+    "source common.env\nbash -c 'vllm serve m'": ["common.env"],
+}
+
+
+@pytest.mark.parametrize("script", ENV_FILES)
+def test_files_that_may_set_variables_are_named(script: str) -> None:
+    (item,) = found(script)
+    assert [word.value for word in item.env_files] == ENV_FILES[script]
+
+
 BROKEN = {
     "unclosed quote": "vllm serve m --x 'a\n",
     "unclosed double quote": 'vllm serve m --x="a $(b) \n--port 1\n',
