@@ -121,35 +121,32 @@ class FoundLaunch:
 def find_launches(text: str, path: str) -> list[FoundLaunch]:
     """The launches in a shell script. Fails when a launch stands where the script cannot be parsed."""
     try:
-        return _in_script(text, read_shell(text, path), ())
+        return _in_script(text, read_shell(text, path), (), ())
     except RecursionError as error:
         raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
 
 
-def _in_script(text: str, script: Script, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+def _in_script(
+    text: str, script: Script, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[FoundLaunch]:
     files = (*files, *script.files)
     found: list[FoundLaunch] = []
-    sourced: tuple[Word, ...] = ()
     for at, command in enumerate(script.commands):
-        sourced += _sourced(command.words)
+        env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
-        given = () if started_container(command.words) else sourced  # a container gets no variables of the shell
-        found += [
-            replace(item, orphans=item.orphans or orphans, env_files=(*given, *item.env_files))
-            for item in _in_command(command, files)
-        ]
+        found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
     _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
     return found
 
 
-def _in_command(command: ShellCommand, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[FoundLaunch]:
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
     inner = _script_word(command.words)
     if inner is not None:
         script = _inner_script(inner, command.span.path)
         # What stands in the environment of the shell stands in that of everything it starts.
         commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
-        return _in_script(inner.text, replace(script, commands=commands), files)
+        return _in_script(inner.text, replace(script, commands=commands), files, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
@@ -162,7 +159,7 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...]) -> list[Fou
             where=command.span,
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
-    return [FoundLaunch(_launch(command, match.program.engine, files))]
+    return [FoundLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
 
 
 def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
@@ -170,8 +167,8 @@ def _in_container(command: ShellCommand, container: Container, files: tuple[Shel
     own = tuple(assignment_of(word) for word in assignments)
     inside = replace(command, words=words, env=(*container.env, *own))
     shared = [replace(file, name=name) for file in files if (name := path_inside(file.name, container.volumes))]
-    found = _in_command(inside, (*files, *shared)) if words else []
-    found = [replace(item, env_files=(*container.env_files, *item.env_files)) for item in found]
+    # A container gets no variables of the shell around it.
+    found = _in_command(inside, (*files, *shared), container.env_files) if words else []
     image, release, where = container.image, container.release, container.image_where
     if image is None or release is None:
         return found
