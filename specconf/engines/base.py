@@ -193,6 +193,25 @@ class Transform:
     lift: Callable[[JsonValue, Settings], JsonValue]
 
 
+def one_value(field: JsonValue, setting: JsonValue) -> Transform:
+    """For a field of which only one value has to be written, as `setting`: the other is what the engine does without it."""
+
+    def lower(value: JsonValue, _: LowerContext) -> JsonValue | _Nothing:
+        return setting if _same(value, field) else NOTHING
+
+    def lift(value: JsonValue, _: Settings) -> JsonValue:
+        if not _same(value, setting):
+            raise LookupError(value)
+        return field
+
+    return Transform(lower, lift)
+
+
+def _same(left: JsonValue, right: JsonValue) -> bool:
+    """Equal, where true is not 1."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
 class Engine(Protocol):
     """One engine. Implemented by a module-level object in `engines/<e>/__init__.py`."""
 

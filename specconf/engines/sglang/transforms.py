@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing
+from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing, one_value
 from specconf.engines.sglang.schedule import lower_overlap
 from specconf.settings import Settings
 from specconf.words import JsonValue
@@ -12,36 +12,6 @@ from specconf.words import JsonValue
 _ATTENTION_DP = "serving.attention_data_parallel_size"
 _UNBOUNDED_CHUNK = -1
 _FP8 = {"fp8": "fp8_e4m3"}
-
-
-def _switch_on(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    """True is the switch; false is what the engine does without it."""
-    del context
-    return True if value is True else NOTHING
-
-
-def _switch_off(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    """False is the switch that turns it off; true is what the engine does without it."""
-    del context
-    return True if value is False else NOTHING
-
-
-def _only(expected: JsonValue, meaning: JsonValue) -> JsonValue:
-    if expected is not True:
-        raise LookupError(expected)
-    return meaning
-
-
-def _lower_chunked(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    del context
-    return _UNBOUNDED_CHUNK if value is False else NOTHING
-
-
-def _lift_chunked(value: JsonValue, settings: Settings) -> JsonValue:
-    del settings
-    if value != _UNBOUNDED_CHUNK:
-        raise LookupError(value)
-    return False
 
 
 def _lower_kv_dtype(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
@@ -121,14 +91,14 @@ def _lower_expert_switch(value: JsonValue, context: LowerContext) -> JsonValue |
 
 
 TRANSFORMS: Mapping[str, Transform] = {
-    "switch_on": Transform(_switch_on, lambda value, _: _only(value, True)),
-    "switch_off": Transform(_switch_off, lambda value, _: _only(value, False)),
-    "chunked_prefill": Transform(_lower_chunked, _lift_chunked),
+    "switch_on": one_value(True, True),
+    "switch_off": one_value(False, True),
+    "chunked_prefill": one_value(False, _UNBOUNDED_CHUNK),
     "kv_dtype": Transform(_lower_kv_dtype, _lift_kv_dtype),
     "data_parallel": Transform(_lower_data_parallel, _lift_data_parallel),
     "replicas": Transform(lambda value, _: value, _lift_data_parallel),
     "attention_dp": Transform(_lower_attention_dp, _lift_attention_dp),
     "attention_dp_is_tp": Transform(_lower_attention_dp_is_tp, _lift_attention_dp_is_tp),
     "expert_switch": Transform(_lower_expert_switch, _lift_attention_dp_is_tp),
-    "overlap": Transform(lower_overlap, lambda value, _: _only(value, False)),
+    "overlap": Transform(lower_overlap, one_value(False, True).lift),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing
+from specconf.engines.base import NOTHING, CannotExpressError, LowerContext, Transform, _Nothing, one_value
 from specconf.facts import Known
 from specconf.settings import Settings
 from specconf.words import JsonValue
@@ -13,32 +13,6 @@ _TP = "serving.tensor_parallel_size"
 _TP_PATH = "tensor_parallel_size"
 _EAGER = "serving.enforce_eager"
 _QUANTIZATION = "target.quantization"
-
-
-def _lower_true_only(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    """True writes the switch; false is what the engine does without it."""
-    del context
-    return True if value is True else NOTHING
-
-
-def _lift_true_only(value: JsonValue, settings: Settings) -> JsonValue:
-    del settings
-    if value is not True:
-        raise LookupError(value)
-    return True
-
-
-def _lower_null_when_true(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
-    """True writes null, which switches the object off; false is what the engine does without it."""
-    del context
-    return None if value is True else NOTHING
-
-
-def _lift_null_when_true(value: JsonValue, settings: Settings) -> JsonValue:
-    del settings
-    if value is not None:
-        raise LookupError(value)
-    return True
 
 
 def _lower_attention_dp(value: JsonValue, context: LowerContext) -> JsonValue | _Nothing:
@@ -95,8 +69,8 @@ def _lift_nothing(value: JsonValue, settings: Settings) -> JsonValue:
 
 
 TRANSFORMS: Mapping[str, Transform] = {
-    "true_only": Transform(_lower_true_only, _lift_true_only),
-    "null_when_true": Transform(_lower_null_when_true, _lift_null_when_true),
+    "true_only": one_value(True, True),
+    "null_when_true": one_value(True, None),
     "attention_dp_bool": Transform(_lower_attention_dp, _lift_attention_dp),
     "quantization_of_checkpoint": Transform(_lower_quantization, _lift_nothing),
     "graph_batch": Transform(_lower_graph_batch, _lift_as_it_is),
