@@ -55,6 +55,11 @@ _CODES = (
     Code("SC304", "remote-code", "The checkpoint needs code from its repository, which the launch does not allow."),
     Code("SC305", "target-not-supported", "The method does not work with this target architecture."),
     Code("SC306", "draft-context", "The draft's context is shorter than what the launch asks for."),
+    Code(
+        "SC307",
+        "no-native-class",
+        "This release of the engine has no implementation of its own for the model's architecture.",
+    ),
     Code("SC401", "parallelism", "The parallel layout does not work with speculation, or the draft's does not fit it."),
     Code("SC402", "feature-conflict", "A feature the spec lists does not work together with speculation."),
     Code("SC501", "not-exact", "Outputs can differ from the target's own."),

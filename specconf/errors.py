@@ -51,3 +51,9 @@ class OverlayError(SpecconfError):
     """A database overlay given by the user cannot be read."""
 
     exit_code = 2
+
+
+class HarvestError(SpecconfError):
+    """A release could not be fetched, or its sources do not hold what is read from them."""
+
+    exit_code = 2

@@ -1,16 +1,16 @@
-"""Entry point: the lazy command group, `--version`, and errors turned into one message and an exit code."""
+"""Entry point: the commands, `--version`, and errors turned into one message and an exit code."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from specconf import __version__
+from specconf.cli.lazy import LazyGroup
 from specconf.errors import SpecconfError
 
 INTERNAL_ERROR = 4
@@ -23,38 +23,6 @@ _COMMANDS = {
     "import": ("specconf.cli.import_", "Turn an existing launch into a spec."),
     "schema": ("specconf.cli.schema", "Print the JSON Schemas."),
 }
-
-
-class _LazyGroup(click.Group):
-    """Commands listed without being imported: `specconf --help` and one command never pay for the others."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = import_module(_COMMANDS[cmd_name][0]).command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError:
-            from specconf.engines.near import near_names
-
-            near = near_names(args[0], _COMMANDS) if args else ()
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise click.UsageError(f"specconf has no command {args[0]!r}.{hint}", ctx) from None
 
 
 def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
@@ -78,7 +46,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     ctx.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, commands_at=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

@@ -5,7 +5,7 @@ What holds at one release is `specconf.compat.view`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from specconf.compat.rows import (
     Constraint,
     Evidence,
     MappingRow,
+    Message,
     Method,
     Option,
     Refusal,
@@ -24,6 +25,7 @@ from specconf.compat.rows import (
     Table,
     TableRow,
 )
+from specconf.compat.store import load_json, part_name
 from specconf.compat.view import View
 from specconf.errors import DatabaseError, OverlayError, UsageError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
@@ -42,7 +44,21 @@ class Database:
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """All constraints, in the order of the data."""
-        return tuple(_constraint(row) for row in self._raw["constraints"])
+        return tuple(_constraint(row, self._examples_of(row)) for row in self._raw["constraints"])
+
+    def _examples_of(self, row: Mapping[str, Any]) -> Callable[[], Mapping[str, Any]]:
+        """A constraint's examples: in the row itself (an overlay's), or in the part of the index that holds them."""
+        return (lambda: row) if "probe" in row or not self._in_parts else lambda: self._examples.get(row["id"], {})
+
+    @property
+    def _in_parts(self) -> bool:
+        """Whether the rows come from an index, which keeps some of them in parts of their own."""
+        return bool(self._raw.get("in_parts"))
+
+    @cached_property
+    def _examples(self) -> Mapping[str, Any]:
+        examples: Mapping[str, Any] = load_json(part_name(self.engine, "examples"))
+        return examples
 
     @cached_property
     def raw_options(self) -> tuple[tuple[Ranges, dict[str, Any]], ...]:
@@ -108,12 +124,33 @@ class Database:
 
     @cached_property
     def tables(self) -> Mapping[str, Table]:
-        """Named lookup tables."""
-        return {name: _table(name, raw) for name, raw in self._raw["tables"].items()}
+        """Named lookup tables; a harvested one is read when it is first asked for."""
+        return _Tables(self.engine, self._raw["tables"])
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """Fragments of what the engine says where speculation is concerned."""
+        rows = load_json(part_name(self.engine, "messages")) if self._in_parts else self._raw.get("messages", ())
+        return tuple(_message(row) for row in rows)
+
+    def places(self, table: str = "") -> list[list[str]]:
+        """Where each row was read, in the order of the rows: those of the options, or of a table."""
+        own: Mapping[str, list[list[str]]] = self._raw.get("places", {})
+        if not self._in_parts or (table and table in own):  # an overlay's table takes the place of the base's
+            return own.get(table, [])
+        base: Mapping[str, list[list[str]]] = load_json(part_name(self.engine, "places"))
+        return [*own.get(table, []), *base.get(table, [])]
 
     def constraint(self, identifier: str) -> Constraint | None:
         """A constraint by its id."""
         return next((c for c in self.constraints if c.id == identifier), None)
+
+    def with_constraint(self, identifier: str, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Database:
+        """The same database with another condition in one constraint: what the data's linters ask of it."""
+        rows = [
+            {**row, "when": change(row["when"])} if row["id"] == identifier else row for row in self._raw["constraints"]
+        ]
+        return Database({**self._raw, "constraints": rows})
 
     def view(self, point: Point) -> View:
         """The database at one release; kept, since a check of one spec asks for it several times."""
@@ -124,6 +161,27 @@ class Database:
     def at(self, release: str) -> View:
         """The view at a stated release."""
         return self.view(self.line.place(release))
+
+
+class _Tables(Mapping[str, Table]):
+    """Tables by name, each made of its rows when it is first asked for."""
+
+    def __init__(self, engine: str, raw: Mapping[str, Any]) -> None:
+        self._engine = engine
+        self._raw = raw
+        self._known: dict[str, Table] = {}
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self._known:
+            raw = self._raw[name]
+            self._known[name] = _table(name, raw if "rows" in raw else load_json(part_name(self._engine, name)))
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
 
 
 def _grouped(keys: Iterable[str]) -> dict[str, tuple[int, ...]]:
@@ -156,7 +214,7 @@ def _option(row: Mapping[str, Any], ranges: Ranges) -> Option:
         methods=tuple(row.get("methods") or ()),
         members=row.get("members") or "",
         ranges=ranges,
-        evidence=EvidenceKind(row["e"]),
+        evidence=EvidenceKind(row.get("e", "source")),
         parser=row.get("parser") or "",
     )
 
@@ -167,6 +225,10 @@ def _table(name: str, raw: Mapping[str, Any]) -> Table:
         for row in raw["rows"]
     )
     return Table(name, bool(raw["closed"]), rows)
+
+
+def _message(row: Mapping[str, Any]) -> Message:
+    return Message(row["kind"], row.get("exception", ""), row["fragment"], row["where"], Ranges.unpack(row["r"]))
 
 
 def _mapping(row: Mapping[str, Any]) -> MappingRow:
@@ -184,7 +246,7 @@ def _mapping(row: Mapping[str, Any]) -> MappingRow:
     )
 
 
-def _constraint(row: Mapping[str, Any]) -> Constraint:
+def _constraint(row: Mapping[str, Any], examples: Callable[[], Mapping[str, Any]]) -> Constraint:
     return Constraint(
         id=row["id"],
         code=row["code"],
@@ -199,9 +261,7 @@ def _constraint(row: Mapping[str, Any]) -> Constraint:
         message=row["message"],
         fix=row.get("fix", ""),
         evidence=tuple(Evidence(EvidenceKind(kind), text) for kind, text in row["evidence"]),
-        probe=row.get("probe"),
-        twin=row.get("twin"),
-        also=tuple(row.get("also") or ()),
+        examples=examples,
         ranges=Ranges.unpack(row["r"]),
         groups=row.get("groups") or {},
         tries=row.get("try") or {},
@@ -224,8 +284,6 @@ def engine_name(text: str) -> str:
 @cache
 def load_database(engine: str, overlays: tuple[Path, ...] = ()) -> Database:
     """The database of one engine, with overlays laid over it in order."""
-    from specconf.compat.store import load_json
-
     raw = load_json(engine)
     for overlay in overlays:
         raw = _laid_over(raw, overlay)
@@ -253,7 +311,12 @@ def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
     replaced = {row["id"] for row in extra["constraints"]}
     merged = dict(raw)
     for key in ("options", "scopes", "methods", "mapping", "steps"):
-        merged[key] = [*extra[key], *raw[key]]
+        merged[key] = [*({**row, "layer": overlay.name} for row in extra[key]), *raw[key]]
     merged["constraints"] = [*extra["constraints"], *(r for r in raw["constraints"] if r["id"] not in replaced)]
     merged["tables"] = {**raw["tables"], **extra["tables"]}
+    before = raw.get("places", {})
+    merged["places"] = {
+        name: [*rows, *(before.get(name, []) if not name else [])] for name, rows in extra["places"].items()
+    }
+    merged["places"] = {**before, **merged["places"]}
     return merged

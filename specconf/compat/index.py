@@ -1,5 +1,7 @@
 """Compiling the database's files into one index per engine: plain JSON, ranges as positions, ready to be loaded fast.
 
+What only some questions need (the harvested tables, each by itself, and the engine's messages) is a part of its own.
+
 The wheel carries the compiled index; a checkout builds it once into the user cache, keyed by a hash of `compat/`.
 """
 
@@ -8,16 +10,17 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from specconf.compat.releases import ReleaseLine, compile_ranges
 from specconf.compat.sources import ENGINE_NAMES, SourceTree
+from specconf.compat.store import SCHEMA, part_name
 from specconf.errors import DatabaseError
 from specconf.findings import EvidenceKind
 
-SCHEMA = 1
+EXAMPLES = ("probe", "twin", "also")
 FAMILIES = "families.yaml"
 _FAMILY_KEYS = {"value", "mtp_layers", "remote_code", "source"}
 _CONFIDENCE = {"A": "source", "C": "source", "B": "docs", "D": "docs", "E": "report", "G": "report", "F": "inferred"}
@@ -35,7 +38,7 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
         "options": [build.option(row) for row in tree.machine_rows(engine, "options")],
         "scopes": build.scopes(tree.yaml(engine, "scopes.yaml")),
         "methods": [build.plain(row, "methods.yaml") for row in _list(tree.yaml(engine, "methods.yaml"), "methods")],
-        "tables": build.tables(tree.yaml(engine, "tables.yaml")),
+        "tables": build.tables(tree.yaml(engine, "tables.yaml"), tree.machine_rows(engine, "tables")),
         "mapping": [build.plain(row, "mapping.yaml") for row in _list(tree.yaml(engine, "mapping.yaml"), "mapping")],
         "steps": [build.plain(row, "steps.yaml") for row in _list(tree.yaml(engine, "steps.yaml"), "steps")],
         "constraints": [
@@ -43,6 +46,8 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
             for path, data in tree.yaml_dir(engine, "constraints")
             for row, groups in _constraint_rows(data)
         ],
+        "messages": [build.plain(row, "messages") for row in tree.machine_rows(engine, "messages")],
+        "places": build.places,
     }
 
 
@@ -85,6 +90,8 @@ class _Builder:
     def __init__(self, engine: str, line: ReleaseLine) -> None:
         self.engine = engine
         self.line = line
+        # Where the rows of the options (under "") and of each table were read, beside the rows themselves.
+        self.places: dict[str, list[list[str]]] = {}
 
     def _ranges(self, row: Mapping[str, Any], what: str) -> list[list[list[int]]]:
         if not isinstance(row.get("releases"), list):
@@ -106,24 +113,43 @@ class _Builder:
     def plain(self, row: Mapping[str, Any], what: str) -> dict[str, Any]:
         """A row with its ranges compiled and its evidence reduced to the surest kind."""
         kept = {k: v for k, v in row.items() if k not in {"releases", "evidence"}}
-        return {**kept, "r": self._ranges(row, what), "e": self._best(row, what)}
+        ahead = {"ahead": True} if any(_is_ahead(self.line, written) for written in row["releases"] or ()) else {}
+        return {**kept, **ahead, "r": self._ranges(row, what), "e": self._best(row, what)}
 
     def option(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """An option row; see `specconf.compat.database` for the reverse."""
-        return self.plain(row, "options")
+        """An option row, without what most rows say; see `specconf.compat.database` for the reverse."""
+        plain = self.plain(row, "options")
+        self._note_place("", row)
+        return {k: v for k, v in plain.items() if (k, v) not in (("kind", "value"), ("e", "source"))}
+
+    def _note_place(self, table: str, row: Mapping[str, Any]) -> None:
+        self.places.setdefault(table, []).append([" ".join(evidence_pair(e)) for e in row["evidence"]])
 
     def scopes(self, data: Any) -> list[dict[str, Any]]:
         """Scope rows, flattened."""
         named = (data or {}).get("scopes", {})
         return [{**self.plain(row, "scopes.yaml"), "scope": name} for name, rows in named.items() for row in rows]
 
-    def tables(self, data: Any) -> dict[str, Any]:
-        """Named tables; a table is a list of rows or a mapping with `rows`, `closed` and `about`."""
+    def tables(self, data: Any, harvested: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Named tables: curated ones (a list of rows, or a mapping with `rows`, `closed` and `about`) and harvested ones.
+
+        A harvested table is closed: it was read whole in every release.
+        """
         result: dict[str, Any] = {}
+        for row in harvested:
+            table = result.setdefault(row["table"], {"closed": True, "rows": [], "part": True})
+            table["rows"].append(self.plain({k: v for k, v in row.items() if k != "table"}, f"table {row['table']}"))
+            self._note_place(row["table"], row)
         for name, table in ((data or {}).get("tables") or {}).items():
             rows = table["rows"] if isinstance(table, dict) else table
             closed = bool(table.get("closed")) if isinstance(table, dict) else False
+            if name in result:
+                raise DatabaseError(
+                    f"{self.engine} tables.yaml: the table {name} is harvested and not for people to write"
+                )
             result[name] = {"closed": closed, "rows": [self.plain(row, f"table {name}") for row in rows]}
+            for row in rows:
+                self._note_place(name, row)
         return result
 
     def constraint(self, row: Mapping[str, Any], groups: Mapping[str, Any], what: str) -> dict[str, Any]:
@@ -134,6 +160,12 @@ class _Builder:
             "evidence": self._evidence(row, f"constraints/{what}"),
             **({"groups": groups} if groups else {}),
         }
+
+
+def _is_ahead(line: ReleaseLine, written: Mapping[str, Any]) -> bool:
+    """Whether a range begins in a release that is newer than all known ones."""
+    since = written.get("since")
+    return since is not None and line.position(since["in"] if isinstance(since, Mapping) else since) >= len(line.names)
 
 
 def evidence_pair(evidence: Mapping[str, Any]) -> list[str]:
@@ -170,9 +202,26 @@ def build_index(source: Path, target: Path) -> None:
     tree = SourceTree(source)
     target.mkdir(parents=True, exist_ok=True)
     for engine in ENGINE_NAMES:
-        _write_json(target / f"{engine}.json", compile_engine(tree, engine))
+        for name, data in split(engine, compile_engine(tree, engine)).items():
+            _write_json(target / f"{name}.json", data)
     _write_json(target / "families.json", compile_families(tree))
     _write_json(target / "checkpoints.json", compile_checkpoints(tree))  # last: where it lies, the index is whole
+
+
+def split(engine: str, compiled: Mapping[str, Any]) -> dict[str, Any]:
+    """A compiled index as the files it is kept in: the engine's own, and one for each part that is read on demand."""
+    parts = {name: table for name, table in compiled["tables"].items() if table.get("part")}
+    tables = {name: ({"part": True} if name in parts else table) for name, table in compiled["tables"].items()}
+    files = {part_name(engine, name): table for name, table in parts.items()}
+    files |= {part_name(engine, name): compiled[name] for name in ("messages", "places")}
+    files[part_name(engine, "examples")] = {row["id"]: _only(row, EXAMPLES) for row in compiled["constraints"]}
+    constraints = [{key: value for key, value in row.items() if key not in EXAMPLES} for row in compiled["constraints"]]
+    kept = {key: value for key, value in compiled.items() if key not in ("messages", "places")}
+    return {engine: {**kept, "constraints": constraints, "tables": tables, "in_parts": True}, **files}
+
+
+def _only(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: row[key] for key in keys if key in row}
 
 
 def _write_json(path: Path, data: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from specconf.compat.releases import Ranges
@@ -99,13 +100,43 @@ class TableRow:
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """A named list that rules and lowering look things up in. `closed`: a value that is absent is known not to be in it."""
 
     name: str
     closed: bool
     rows: tuple[TableRow, ...]
+
+    def of(self, value: JsonValue) -> Sequence[TableRow]:
+        """The rows with a value, in any release."""
+        return self._by_value.get(_key(value), ())
+
+    @cached_property
+    def _by_value(self) -> Mapping[str, list[TableRow]]:
+        found: dict[str, list[TableRow]] = {}
+        for row in self.rows:
+            found.setdefault(_key(row.value), []).append(row)
+        return found
+
+
+def _key(value: JsonValue) -> str:
+    """A value as a key that tells 1 from true and from "1"."""
+    return repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The first words of what an engine says at one place; `~` stands for what is filled in.
+
+    `kind` is raise, assert, warning, error or info; `exception` the class that is raised; `where` a file and a function in it.
+    """
+
+    kind: str
+    exception: str
+    fragment: str
+    where: str
+    ranges: Ranges
 
 
 class Action(StrEnum):
@@ -143,7 +174,10 @@ class MappingRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraint:
-    """One fact: in these releases, when the condition holds, the engine does this."""
+    """One fact: in these releases, when the condition holds, the engine does this.
+
+    Its `examples` (probe, twin, also) are read when they are first asked for: no check needs them.
+    """
 
     id: str
     code: str
@@ -158,12 +192,25 @@ class Constraint:
     message: str
     fix: str
     evidence: tuple[Evidence, ...]
-    probe: Mapping[str, Any] | None
-    twin: Mapping[str, Any] | None
-    also: tuple[Mapping[str, Any], ...]
+    examples: Callable[[], Mapping[str, Any]]
     ranges: Ranges
     groups: Mapping[str, Any] = field(default_factory=dict)
     tries: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def probe(self) -> Mapping[str, Any] | None:
+        """A launch that meets it."""
+        return self.examples().get("probe")
+
+    @property
+    def twin(self) -> Mapping[str, Any] | None:
+        """A launch that is like the probe and does not meet it."""
+        return self.examples().get("twin")
+
+    @property
+    def also(self) -> tuple[Mapping[str, Any], ...]:
+        """Other spellings of the probe, for other releases of the range."""
+        return tuple(self.examples().get("also") or ())
 
     @property
     def best_evidence(self) -> EvidenceKind:

@@ -27,6 +27,8 @@ def index_folder() -> Path:
 
 
 _KEPT = 3
+# The form of the index; an index of another form in the user cache is not read.
+SCHEMA = 4
 
 
 def _built_once(source: Path) -> Path:
@@ -38,7 +40,7 @@ def _built_once(source: Path) -> Path:
     cache, tree = Path(platformdirs.user_cache_dir("specconf")), SourceTree(source)
     stamp = cache / f"stamp-{tree.stamp()}"
     digest = stamp.read_text(encoding="utf-8") if stamp.is_file() else tree.digest()
-    folder = cache / f"index-{digest}"
+    folder = cache / f"index-{SCHEMA}-{digest}"
     if not (folder / "checkpoints.json").is_file():
         from specconf.compat.index import build_index
 
@@ -57,10 +59,15 @@ def _forget_old(cache: Path) -> None:
     for folder in folders[_KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
     for stamp in cache.glob("stamp-*"):
-        if not (cache / f"index-{stamp.read_text(encoding='utf-8')}").is_dir():
+        if not any(cache.glob(f"index-*{stamp.read_text(encoding='utf-8')}")):
             stamp.unlink(missing_ok=True)
 
 
 def load_json(name: str) -> Any:
     """One file of the compiled index."""
     return json.loads((index_folder() / f"{name}.json").read_bytes())
+
+
+def part_name(engine: str, part: str) -> str:
+    """The name of the file that holds a part of an engine's index."""
+    return f"{engine}.{part}"

@@ -117,11 +117,14 @@ class View:
 
     def lookup(self, name: str, value: JsonValue) -> tuple[TableRow | None, Ternary]:
         """The first row with a value, and whether it is in the table: unknown for an open table without it."""
-        for row, held in self.table_rows(name):
-            if row.value == value:
-                return row, held
         table = self.db.tables.get(name)
-        return None, (False if table is not None and table.closed else None)
+        if table is None:
+            return None, None
+        for row in table.of(value):
+            held = row.ranges.holds(self.point)
+            if held is not False:
+                return row, held
+        return None, False if table.closed else None
 
     @cached_property
     def mapping(self) -> Mapping[str, tuple[tuple[MappingRow, Ternary], ...]]:

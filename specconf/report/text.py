@@ -54,10 +54,10 @@ REGISTRY = "/architecture"
 
 
 def registry_lines(items: Sequence[NotChecked]) -> Iterator[str]:
-    """Once for a whole report: that the database holds no model registries."""
+    """Once for a whole report: the engines whose model registry the database does not hold."""
     engines = dict.fromkeys(item.engine for item in items if item.constraint.endswith(REGISTRY))
     if engines:
-        yield f"not checked: support of the target's architecture by {', '.join(engines)} (no model registries yet)"
+        yield f"not checked: support of the target's architecture by {', '.join(engines)} (no model registry known)"
 
 
 def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:

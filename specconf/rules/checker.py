@@ -63,7 +63,7 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     return result
 
 
-REGISTRY = "architectures"
+REGISTRY = "model_registry"
 
 
 def _unread_tables(facts: Facts, view: View) -> list[NotChecked]:

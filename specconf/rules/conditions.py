@@ -168,7 +168,11 @@ class Test:
         return Truth(answer, frozenset() if answer is not None else frozenset({self.path}))
 
     def _table_truth(self, left: Fact, view: View) -> Truth:
-        answer = agreed(view.lookup(self.right, value)[1] for value in _values(left))
+        """Whether a value is in a table; of a list, whether any member is."""
+        answer = agreed(
+            ternary_any(view.lookup(self.right, item)[1] for item in (value if isinstance(value, list) else [value]))
+            for value in _values(left)
+        )
         if self.op == "not_in_table":
             answer = ternary_not(answer)
         return Truth(answer, frozenset() if answer is not None else frozenset({f"table {self.right}"}))

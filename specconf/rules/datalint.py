@@ -1,103 +1,156 @@
-"""Consistency of the curated rules with each other: what no single row can show.
+"""Consistency of the curated rules: names that exist, codes, order of overrides, and examples that show what they claim.
 
-Two overrides of one path at one stage and step need an explicit `after:`, unless their conditions exclude each other.
+What a constraint says is only believed as far as its own examples carry: the probe meets it, its twin does not, the probe
+needs every conjunct of `when`, and it meets the constraint over the whole range of releases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
+from specconf.codes import CODES
 from specconf.compat.database import Database
-from specconf.compat.releases import Ranges
+from specconf.compat.lint import Problem
 from specconf.compat.rows import Constraint
+from specconf.engines.registry import get_engine
 from specconf.rules.checker import condition_of
-from specconf.rules.conditions import All, Condition, Deferred, Not, Test
-from specconf.words import JsonValue
+from specconf.rules.conditions import All, Named, Test
+from specconf.rules.orderlint import unordered_overrides
+from specconf.rules.probes import meets, run_probe
+
+_SPELLING = {"SC101", "SC102", "SC103", "SC106"}
+_OPTION_ROOTS = ("option.", "asked.")
+# More than one condition in ten that calls a predicate means that the language of conditions is too weak.
+_PREDICATE_SHARE = 10
 
 
-def unordered_overrides(database: Database) -> Iterator[tuple[Constraint, Constraint]]:
-    """Pairs of overrides that may both be met in one release and whose order only the file would decide."""
-    overrides = [c for c in database.constraints if c.sets and c.kind == "executable"]
-    before = {c.id: set(c.after) for c in database.constraints}
-    for first, second in combinations(overrides, 2):
-        same_place = first.stage == second.stage and first.step == second.step
-        if not same_place or not set(first.sets) & set(second.sets) or not _meet(first.ranges, second.ranges):
-            continue
-        if _comes_before(first.id, second.id, before) or _comes_before(second.id, first.id, before):
-            continue
-        if not exclusive(condition_of(first), condition_of(second)):
-            yield first, second
+def problems(database: Database, *, examples: bool = True) -> Iterator[Problem]:
+    """Everything that is wrong with the constraints; running their examples takes a few seconds."""
+    engine = database.engine
+    for first, second in unordered_overrides(database):
+        yield Problem("order", engine, second.id, f"overrides what {first.id} overrides, and nothing orders the two")
+    yield from _predicates(database)
+    seen: set[str] = set()
+    for constraint in database.constraints:
+        found = [*_plain_faults(database, constraint)]
+        if constraint.id in seen:
+            found.append("its id is used twice")
+        seen.add(constraint.id)
+        if constraint.kind == "executable" and not found and examples:
+            found += example_faults(database, constraint)
+        yield from (Problem("constraint", engine, constraint.id, text) for text in found)
 
 
-def _comes_before(earlier: str, later: str, before: dict[str, set[str]]) -> bool:
-    seen, waiting = set[str](), [later]
-    while waiting:
-        for name in before.get(waiting.pop(), ()):
-            if name == earlier:
-                return True
-            if name not in seen:
-                seen.add(name)
-                waiting.append(name)
+def _predicates(database: Database) -> Iterator[Problem]:
+    executable = [c for c in database.constraints if c.kind == "executable"]
+    calling = [c for c in executable if any(isinstance(leaf, Named) for leaf in condition_of(c).leaves())]
+    if len(calling) * _PREDICATE_SHARE > len(executable):
+        yield Problem(
+            "predicates", database.engine, "constraints", f"{len(calling)} of {len(executable)} call a predicate"
+        )
+
+
+def _plain_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """What can be seen without running anything."""
+    if not constraint.id.startswith(f"{database.engine}/"):
+        yield f"its id does not begin with {database.engine}/"
+    if constraint.code not in CODES:
+        yield f"its code {constraint.code} is not registered"
+    if not constraint.message.rstrip().endswith("."):
+        yield "its message is not a sentence"
+    if constraint.kind != "executable":
+        return
+    if not constraint.fix:
+        yield "it has no fix"
+    for leaf in condition_of(constraint).leaves():
+        if isinstance(leaf, Test):
+            yield from _unknown_names(database, leaf)
+    for path in constraint.sets:
+        if not _known_path(database, path):
+            yield f"it sets {path}, which no release has"
+    for label, example in (("probe", constraint.probe), ("twin", constraint.twin)):
+        if example is None:
+            yield f"it has no {label}"
+
+
+def _unknown_names(database: Database, test: Test) -> Iterator[str]:
+    if test.op in {"in_table", "not_in_table"} and test.right not in database.tables:
+        yield f"it asks for the table {test.right}, which does not exist"
+    root = next((root for root in _OPTION_ROOTS if test.path.startswith(root)), None)
+    if root is not None and not _known_path(database, test.path.removeprefix(root)):
+        yield f"it asks for {test.path}, which no release has"
+
+
+def _known_path(database: Database, path: str) -> bool:
+    """Whether some release has a path, or an object above it whose members are not all known."""
+    if path in database.rows_by_path:
+        return True
+    complete = {s.name for s in database.scopes if s.completeness == "complete"}
+    parent = path.rpartition(".")[0]
+    while parent:
+        rows = [database.raw_options[i][1] for i in database.rows_by_path.get(parent, ())]
+        if rows:
+            return any(row.get("members") not in complete for row in rows)
+        parent = parent.rpartition(".")[0]
     return False
 
 
-def _meet(left: Ranges, right: Ranges) -> bool:
-    runs = [[*ranges.holds_in, *ranges.unknown_in] for ranges in (left, right)]
-    return any(a < d and c < b for a, b in runs[0] for c, d in runs[1])
+def example_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """What running a constraint's own examples shows."""
+    for fault in EXAMPLE_CHECKS.values():
+        yield from fault(database, constraint)
 
 
-def exclusive(left: Condition, right: Condition) -> bool:
-    """Whether two conditions can be seen to exclude each other: a conjunct of one denies a conjunct of the other."""
-    return any(_deny(a, b) or _deny(b, a) for a in _conjuncts(left) for b in _conjuncts(right))
+def probe_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """The probe meets the constraint."""
+    _, judgement = run_probe(database, get_engine(database.engine), constraint.probe or {})
+    if not meets(judgement, constraint.id):
+        yield "its probe does not meet it"
 
 
-def _conjuncts(condition: Condition) -> list[Condition]:
-    if isinstance(condition, Deferred):
-        return _conjuncts(condition.condition)
-    return [c for part in condition.parts for c in _conjuncts(part)] if isinstance(condition, All) else [condition]
+def twin_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """The twin does not meet it, and decides so."""
+    _, judgement = run_probe(database, get_engine(database.engine), constraint.twin or {})
+    if meets(judgement, constraint.id):
+        yield "its twin meets it"
+    if any(item.constraint == constraint.id for item in judgement.result.not_checked):
+        yield "its twin does not decide it"
 
 
-def _deny(left: Condition, right: Condition) -> bool:
-    if isinstance(left, Not):
-        return left.part == right
-    if not isinstance(left, Test) or not isinstance(right, Test) or left.path != right.path:
-        return False
-    if {left.op, right.op} == {"set", "unset"} or {left.op, right.op} == {"in_table", "not_in_table"}:
-        return left.op in {"set", "unset"} or left.right == right.right
-    allowed, other = _allowed(left), _allowed(right)
-    if allowed is not None and other is not None:
-        return not any(_same(a, b) for a in allowed for b in other)
-    if allowed is not None and right.op == "ne":
-        return all(_same(a, right.right) for a in allowed)
-    if allowed is not None and right.op in {"gt", "ge", "lt", "le"}:
-        return all(not _within(a, right.op, right.right) for a in allowed)
-    bounds = {left.op: left.right, right.op: right.right}
-    return _apart(bounds)
+def conjunct_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """Negating any one conjunct of `when` lets the probe go."""
+    condition = condition_of(constraint)
+    for index in range(len(condition.parts) if isinstance(condition, All) else 1):
+        mutated = database.with_constraint(constraint.id, partial(_negated, index))
+        _, judgement = run_probe(mutated, get_engine(database.engine), constraint.probe or {})
+        if meets(judgement, constraint.id):
+            yield f"conjunct {index + 1} of its condition decides nothing"
 
 
-def _allowed(test: Test) -> list[JsonValue] | None:
-    if test.op == "eq" and not isinstance(test.right, dict):
-        return [test.right]
-    return list(test.right) if test.op == "in" and isinstance(test.right, list) else None
+def _negated(index: int, when: Mapping[str, Any]) -> dict[str, Any]:
+    parts = list(when["all"]) if set(when) == {"all"} else [{key: value} for key, value in when.items()]
+    parts[index] = {"not": parts[index]}
+    return {"all": parts}
 
 
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
+def range_faults(database: Database, constraint: Constraint) -> Iterator[str]:
+    """In the first, a middle and the last release of every range the probe meets it, in a spelling that release knows."""
+    probes = [constraint.probe or {}, *({**(constraint.probe or {}), **other} for other in constraint.also)]
+    positions = {p for low, high in constraint.ranges.holds_in for p in (low, (low + high) // 2, high - 1)}
+    for position in sorted(positions):
+        release = database.line.names[position]
+        runs = [run_probe(database, get_engine(database.engine), {**probe, "release": release}) for probe in probes]
+        met = any(meets(judgement, constraint.id) for _, judgement in runs)
+        misspelt = [any(f.code in _SPELLING for f in j.findings) or bool(s.problems) for s, j in runs]
+        if not met and not all(misspelt):
+            yield f"it claims {release}, where its probe does not meet it"
 
 
-def _within(value: JsonValue, op: str, bound: object) -> bool:
-    """Whether a value may satisfy a bound; values and bounds that are no numbers may."""
-    if value is None:
-        return False
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(bound, int | float):
-        return True
-    return {"gt": value > bound, "ge": value >= bound, "lt": value < bound, "le": value <= bound}[op]
-
-
-def _apart(bounds: dict[str, object]) -> bool:
-    low = bounds.get("gt", bounds.get("ge"))
-    high = bounds.get("lt", bounds.get("le"))
-    if not isinstance(low, int | float) or not isinstance(high, int | float):
-        return False
-    return low > high or (low == high and not {"ge", "le"} <= set(bounds))
+EXAMPLE_CHECKS: Mapping[str, Callable[[Database, Constraint], Iterator[str]]] = {
+    "probe": probe_faults,
+    "twin": twin_faults,
+    "conjuncts": conjunct_faults,
+    "range": range_faults,
+}

@@ -6,8 +6,9 @@ is information, with a did-you-mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option, Scope
@@ -68,8 +69,11 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
         return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where)
     if problem.kind is ProblemKind.AMBIGUOUS:
         several = ", ".join(problem.near)
-        message = f"{title} reads {name} as short for several options ({several}) and stops at start."
-        return _rejects(view, "SC102", message, "Write the option out in full.", problem)
+        message = f"{title} reads {name} as short for several options ({several}) and stops at start"
+        message += f"{_releases_with(name, problem.scope, view)}."
+        later = _successor(name, problem.scope, view)
+        fix = f"Write {later}: that is this release's name for {name}." if later else "Write the option out in full."
+        return _rejects(view, "SC102", message, fix, problem)
     if problem.kind is ProblemKind.MISSING_VALUE:
         return _rejects(
             view, "SC103", f"{name} needs a value, so {title} stops at start.", "Write one after it.", problem
@@ -84,7 +88,7 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
     message = f"{name} is given {problem.value!r}, but {title} takes {problem.expected}, so it stops at start."
-    return _rejects(view, "SC103", message, f"Give {name} {problem.expected}.", problem)
+    return _rejects(view, "SC103", message, f"Give {name} {problem.expected.partition(' (')[0]}.", problem)
 
 
 def _left_out(problem: Problem, title: str, view: View) -> Finding:
@@ -126,19 +130,45 @@ def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, .
         view,
         *verdict,
         message,
-        fix=f"Did you mean {' or '.join(near)}?" if near else f"Remove {name}, or choose a release that has it.",
+        fix=_instead(name, scope.name, near, view, lived=bool(lived)),
         option=name,
         where=where,
         stage=Stage.PARSE if scope.name.endswith("cli") else Stage.CONFIG,  # members are read after the command line
     )
 
 
+def _instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
+    """What to write instead of an option that this release does not have."""
+    later = _successor(name, scope, view)
+    if later:
+        return f"Write {later}: that is this release's name for {name}."
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"Remove {name}, or choose a release that has it." if lived else f"Remove {name}."
+
+
+def _named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:
+    """The rows of a scope, in any release, that have this spelling, with dashes or underscores."""
+    names = {name, f"--{name.replace('_', '-')}"} if scope.endswith("cli") else {name}
+    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
+    return [(ranges, row) for ranges, row in rows if names & {*(row.get("names") or ()), *(row.get("no_names") or ())}]
+
+
+def _successor(name: str, scope: str, view: View) -> str:
+    """How this release spells what the option wrote in others; empty where it writes no such thing, or another one."""
+    rows = [row for _, row in _named(name, scope, view)]
+    if not rows or any("const" in row and row.get("kind", "value") == "value" for row in rows):
+        return ""
+    here = [o for path in {row["path"] for row in rows} for o in view.by_path.get(path, ()) if o.scope == scope]
+    kinds = {row.get("kind", "value") for row in rows}
+    fitting = [o for o in here if o.kind in kinds and o.names and not o.deprecated]
+    return fitting[0].names[0] if len(fitting) == 1 else ""
+
+
 def _releases_with(name: str, scope: str, view: View) -> str:
     """In which other releases an option of this name exists, as an aside in brackets; empty when in none."""
     line = view.db.line
-    names = {name, f"--{name.replace('_', '-')}"}
-    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
-    held = [ranges for ranges, row in rows if names & set(row.get("names") or ())]
+    held = [ranges for ranges, _ in _named(name, scope, view)]
     runs: list[tuple[int, int]] = []
     for position in range(len(line.names)):
         if any(ranges.at(position) for ranges in held):
@@ -146,7 +176,9 @@ def _releases_with(name: str, scope: str, view: View) -> str:
                 runs[-1] = (runs[-1][0], position + 1)
             else:
                 runs.append((position, position + 1))
-    return f"; it exists in {Ranges(tuple(runs)).text(line)}" if runs else ""
+    text = Ranges(tuple(runs)).text(line)
+    word = "" if text.startswith("before") else "from " if text.endswith(" on") and ";" not in text else "in "
+    return f"; it exists {word}{text}" if runs else ""
 
 
 def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:

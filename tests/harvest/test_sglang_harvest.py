@@ -1,16 +1,16 @@
 """SGLang's harvester on small sources of our own, one a declaration style."""
 
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specconf.engines.sglang.harvest import database
 from specconf.engines.sglang.harvest.assemble import parser_surprises, rows_of
-from specconf.engines.sglang.harvest.fetch import kept
 from specconf.engines.sglang.harvest.release import Release
 from specconf.engines.sglang.harvest.renames import renames
+from specconf.engines.sglang.harvest.run import HARVESTER
+from specconf.harvest.archive import from_texts
+from specconf.harvest.harvester import OPTIONS, joined
 
 SERVER_ARGS = "sglang/srt/server_args.py"
 
@@ -173,13 +173,9 @@ def _positional(words):
 """
 
 
-def release_of(folder: Path, files: dict[str, str], name: str = "1.0") -> Release:
+def release_of(files: dict[str, str], name: str = "1.0") -> Release:
     """A release whose sources are these files."""
-    for file, text in files.items():
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return Release.read(folder, name)
+    return Release.read(from_texts({file: textwrap.dedent(text) for file, text in files.items()}), name)
 
 
 def by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -191,13 +187,13 @@ def by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def block(tmp_path: Path) -> Release:
-    return release_of(tmp_path, {SERVER_ARGS: BLOCK, "sglang/srt/choices.py": CHOICES})
+def block() -> Release:
+    return release_of({SERVER_ARGS: BLOCK, "sglang/srt/choices.py": CHOICES})
 
 
 @pytest.fixture
-def annotated(tmp_path: Path) -> Release:
-    return release_of(tmp_path, {SERVER_ARGS: ANNOTATED, "sglang/srt/choices.py": CHOICES})
+def annotated() -> Release:
+    return release_of({SERVER_ARGS: ANNOTATED, "sglang/srt/choices.py": CHOICES})
 
 
 @pytest.mark.parametrize(
@@ -344,7 +340,7 @@ def test_fields_without_help_have_no_flag(annotated: Release) -> None:
     assert not {"--inner", "--plain"} & set(by_name(rows_of(annotated)))
 
 
-def test_split_field_modules(tmp_path: Path) -> None:
+def test_split_field_modules() -> None:
     files = {
         SERVER_ARGS: SPLIT,
         "sglang/srt/choices.py": CHOICES,
@@ -352,7 +348,7 @@ def test_split_field_modules(tmp_path: Path) -> None:
         "sglang/srt/fields/work.py": WORK,
         "sglang/cli/serve.py": SERVE,
     }
-    rows = rows_of(release_of(tmp_path, files))
+    rows = rows_of(release_of(files))
     found = by_name(rows)
     assert found["--finish"]["choices"] == ["auto", "red", "blue"]
     assert found["--finish"]["default"] is None
@@ -363,18 +359,18 @@ def test_split_field_modules(tmp_path: Path) -> None:
     assert (positional["path"], positional["names"]) == ("model_path", [])
 
 
-def test_a_choice_list_that_cannot_be_settled_is_reported_not_guessed(tmp_path: Path) -> None:
+def test_a_choice_list_that_cannot_be_settled_is_reported_not_guessed() -> None:
     source = SPLIT.replace("return list(COLOURS)", "return ask_the_driver(1)")
     files = {SERVER_ARGS: source, "sglang/srt/fields/look.py": LOOK, "sglang/srt/fields/work.py": WORK}
-    release = release_of(tmp_path, files)
+    release = release_of(files)
     assert "choices" not in by_name(rows_of(release))["--finish"]
     assert any(text.startswith("--finish choices:") for text in release.unread)
 
 
-def test_environment(tmp_path: Path) -> None:
+def test_environment() -> None:
     reader = 'import os\nif os.getenv("SGLANG_ENABLE_SPEC_V2") is not None:\n    warn()\n'
     files = {SERVER_ARGS: BLOCK, "sglang/srt/choices.py": CHOICES, "sglang/srt/environ.py": ENVIRON}
-    rows = rows_of(release_of(tmp_path, {**files, "sglang/srt/hook.py": reader}))
+    rows = rows_of(release_of({**files, "sglang/srt/hook.py": reader}))
     found = by_name([row for row in rows if row["scope"] == "sglang.env"])
     assert found == {
         "SGLANG_FAST": {"path": "env.SGLANG_FAST", "kind": "value", "type": "bool", "default": True},
@@ -412,10 +408,10 @@ def test_environment(tmp_path: Path) -> None:
     }
 
 
-def test_a_parser_without_prefixes_is_noticed(tmp_path: Path, annotated: Release) -> None:
+def test_a_parser_without_prefixes_is_noticed(annotated: Release) -> None:
     assert parser_surprises(annotated) == []
     strict = ANNOTATED.replace('prog="x"', "allow_abbrev=False").replace("parse_args(", "parse_known_args(")
-    assert len(parser_surprises(release_of(tmp_path / "strict", {SERVER_ARGS: strict}))) == 2
+    assert len(parser_surprises(release_of({SERVER_ARGS: strict}))) == 2
 
 
 def flag_row(flag: str, path: str, **more: Any) -> dict[str, Any]:
@@ -428,7 +424,7 @@ def test_a_renamed_field_keeps_one_path() -> None:
         "1.1": [flag_row("--max-bs-decode", "max_bs_decode"), flag_row("--max-bs", "max_bs_decode", deprecated=True)],
     }
     assert renames(per_release, ["1.0", "1.1"]) == {"max_bs": "max_bs_decode"}
-    rows = database.options(per_release, ["1.0", "1.1"])
+    rows = joined(HARVESTER, OPTIONS, per_release, ["1.0", "1.1"])
     assert {row["path"] for row in rows} == {"max_bs_decode"}
     assert [(row["names"], row["releases"]) for row in rows] == [
         (["--max-bs"], [{"before": "1.1"}]),
@@ -456,14 +452,3 @@ def test_two_fields_that_lived_side_by_side_are_not_one() -> None:
         "1.1": [flag_row("--a", "b"), flag_row("--b", "b")],
     }
     assert renames(per_release, ["1.0", "1.1"]) == {}
-
-
-def test_releases_are_ordered_by_version() -> None:
-    releases = database.with_release([{"date": None, "source": "wheel", "version": "0.5.10"}], "0.5.9", "2026-01-02")
-    assert [release["version"] for release in releases] == ["0.5.9", "0.5.10"]
-    assert releases[0] == {"date": "2026-01-02", "source": "wheel", "version": "0.5.9"}
-
-
-def test_only_the_sources_that_declare_things_are_unpacked() -> None:
-    names = ["sglang/srt/server_args.py", "sglang/srt/models/llama.py", "sglang/srt/kernels.so", "sglang/cli/serve.py"]
-    assert kept(names) == ["sglang/cli/serve.py", "sglang/srt/server_args.py"]

@@ -14,7 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from specconf.engines.vllm.harvest.release import HarvestError, harvest_release, json_lines, merged
+from specconf.engines.vllm.harvest.release import row_key
+from specconf.engines.vllm.harvest.run import HARVESTER
+from specconf.errors import HarvestError
+from specconf.harvest.archive import from_texts
+from specconf.harvest.harvester import json_lines
 from specconf.harvest.intervals import merge_rows
 
 HARVESTED = Path(__file__).resolve().parents[2] / "compat" / "vllm" / "harvested"
@@ -46,19 +50,15 @@ SERVE = """
     """
 
 
-def tree(root: Path, files: dict[str, str]) -> Path:
-    """Write a package `vllm` of these modules."""
-    for name, text in files.items():
-        path = root / "vllm" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(dedent(text), encoding="utf-8")
-    return root
+def options_of(files: dict[str, str]) -> list[dict[str, Any]]:
+    """The option rows of a package `vllm` of these modules."""
+    return HARVESTER.read(from_texts({f"vllm/{name}": dedent(text) for name, text in files.items()}), "1.0").options
 
 
-def rows_of(root: Path, files: dict[str, str]) -> dict[str, dict[str, Any]]:
+def rows_of(files: dict[str, str]) -> dict[str, dict[str, Any]]:
     """The harvested rows by canonical name, or by path for a positional, without place and scope."""
     found = {}
-    for row in harvest_release(tree(root, files), "1.0"):
+    for row in options_of(files):
         name = row["names"][0] if row["names"] else row["path"]
         found[name] = {key: value for key, value in row.items() if key not in ("evidence", "scope", "names")}
     return found
@@ -119,7 +119,7 @@ LITERAL = [
 
 
 @pytest.mark.parametrize(("call", "expected"), LITERAL, ids=[call for call, _ in LITERAL])
-def test_a_literal_declaration(tmp_path: Path, call: str, expected: dict[str, Any]) -> None:
+def test_a_literal_declaration(call: str, expected: dict[str, Any]) -> None:
     head = """
     import argparse, json
     from enum import Enum
@@ -135,32 +135,32 @@ def test_a_literal_declaration(tmp_path: Path, call: str, expected: dict[str, An
         return val
     """
     text = engine_args(f"parser.add_argument({call})", "tp: int = 4\ntable: Optional[dict] = None", head)
-    rows = rows_of(tmp_path, {"engine/arg_utils.py": text, "entrypoints/openai/cli_args.py": FRONT})
+    rows = rows_of({"engine/arg_utils.py": text, "entrypoints/openai/cli_args.py": FRONT})
     row = next(row for name, row in rows.items() if name != "model")
     assert expected.items() <= row.items()
 
 
-def test_the_positional_model_and_other_subcommands(tmp_path: Path) -> None:
+def test_the_positional_model_and_other_subcommands() -> None:
     files = {
         "engine/arg_utils.py": engine_args("parser.add_argument('--model', default='m')"),
         "entrypoints/openai/cli_args.py": FRONT,
         "entrypoints/cli/serve.py": SERVE,
     }
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert rows == {
         "model": {"kind": "positional", "path": "model", "type": "str"},
         "--model": {"kind": "value", "path": "model", "type": "str", "default": "m"},
     }
 
 
-def test_old_speculative_flags_write_members(tmp_path: Path) -> None:
+def test_old_speculative_flags_write_members() -> None:
     body = """
     parser.add_argument('--speculative-model', type=str, default=None)
     parser.add_argument('-k', '--num-speculative-tokens', type=int, default=None)
     parser.add_argument('--speculative-config', type=json.loads, default=None)
     """
     files = {"engine/arg_utils.py": engine_args(body), "entrypoints/openai/cli_args.py": FRONT}
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert rows["--num-speculative-tokens"]["path"] == "speculative_config.num_speculative_tokens"
     assert rows["--speculative-model"]["replaced_by"] == "--speculative-config"
     assert rows["--speculative-config"]["members"] == "vllm.speculative_config"
@@ -182,7 +182,7 @@ CONFIG = [
 
 
 @pytest.mark.parametrize(("declaration", "expected"), CONFIG, ids=[declaration for declaration, _ in CONFIG])
-def test_a_field_of_a_configuration_class(tmp_path: Path, declaration: str, expected: dict[str, Any]) -> None:
+def test_a_field_of_a_configuration_class(declaration: str, expected: dict[str, Any]) -> None:
     config = f"""
     from enum import Enum
     from vllm.kinds import *
@@ -212,20 +212,20 @@ def test_a_field_of_a_configuration_class(tmp_path: Path, declaration: str, expe
         "config/parts.py": config,
         "kinds.py": 'from typing import Literal\nKind = Literal["b", "a"]\n',
     }
-    row = rows_of(tmp_path, files)["--field"]
+    row = rows_of(files)["--field"]
     assert expected.items() <= row.items()
 
 
 @pytest.mark.parametrize(("rule", "choices"), [("metavar", None), ("choices", ["a"])])
-def test_a_literal_beside_str_restricts_by_release(tmp_path: Path, rule: str, choices: list[str] | None) -> None:
+def test_a_literal_beside_str_restricts_by_release(rule: str, choices: list[str] | None) -> None:
     head = dedent(GET_KWARGS) + f"def literal_to_kwargs(hints):\n    return '{rule}'\n"
     head += "from typing import Literal\nclass Config:\n    field: Literal['a'] | str = 'a'\n"
     body = "parser.add_argument('--field', **get_kwargs(Config)['field'])"
     files = {"engine/arg_utils.py": engine_args(body, head=head), "entrypoints/openai/cli_args.py": FRONT}
-    assert rows_of(tmp_path, files)["--field"].get("choices") == choices
+    assert rows_of(files)["--field"].get("choices") == choices
 
 
-def test_paired_switches_have_the_inverse_prefix_too(tmp_path: Path) -> None:
+def test_paired_switches_have_the_inverse_prefix_too() -> None:
     action = """
     class PairAction(BooleanOptionalAction):
         _inverse_prefixes = {}
@@ -240,20 +240,20 @@ def test_paired_switches_have_the_inverse_prefix_too(tmp_path: Path) -> None:
         "entrypoints/openai/cli_args.py": FRONT,
         "utils/argparse_utils.py": action,
     }
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert rows["--enable-x"]["no_names"] == ["--no-enable-x", "--disable-x"]
     assert rows["--disable-y"]["no_names"] == ["--no-disable-y", "--enable-y"]
     assert "no_names" not in rows["--enable-z"]
 
 
-def test_choices_from_a_registry_filled_at_import_are_unknown(tmp_path: Path) -> None:
+def test_choices_from_a_registry_filled_at_import_are_unknown() -> None:
     head = "class Registry:\n    parsers: dict = {}\n"
     body = "parser.add_argument('--parser', choices=list(Registry.parsers), default=None)"
     files = {"engine/arg_utils.py": engine_args(body, head=head), "entrypoints/openai/cli_args.py": FRONT}
-    assert "choices" not in rows_of(tmp_path, files)["--parser"]
+    assert "choices" not in rows_of(files)["--parser"]
 
 
-def test_changes_of_the_derived_keywords(tmp_path: Path) -> None:
+def test_changes_of_the_derived_keywords() -> None:
     head = dedent(GET_KWARGS) + dedent("""
     class Config:
         first: int = 3
@@ -275,7 +275,7 @@ def test_changes_of_the_derived_keywords(tmp_path: Path) -> None:
         parser.add_argument(name, type=kind, deprecated=True)
     """
     files = {"engine/arg_utils.py": engine_args(body, head=head), "entrypoints/openai/cli_args.py": FRONT}
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert rows["--first"] == {
         "path": "first", "kind": "value", "type": "int", "choices": [3, 5], "default": None, "nullable": True,
     }  # fmt: skip
@@ -286,7 +286,7 @@ def test_changes_of_the_derived_keywords(tmp_path: Path) -> None:
     assert rows["--y"]["deprecated"] is True
 
 
-def test_frontend_arguments_are_added_in_a_loop(tmp_path: Path) -> None:
+def test_frontend_arguments_are_added_in_a_loop() -> None:
     front = """
     import json
     from vllm.engine.arg_utils import AsyncEngineArgs, get_kwargs
@@ -322,7 +322,7 @@ def test_frontend_arguments_are_added_in_a_loop(tmp_path: Path) -> None:
         "engine/arg_utils.py": engine_args("parser.add_argument('--seed')", head=GET_KWARGS),
         "entrypoints/openai/cli_args.py": front,
     }
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert set(rows) == {"--allowed-hosts", "--api-port", "--seed"}
     assert rows["--allowed-hosts"]["default"] == ["*"]
     assert rows["--allowed-hosts"]["kind"] == "value"
@@ -330,7 +330,7 @@ def test_frontend_arguments_are_added_in_a_loop(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("origin", "choices"), [("dataclasses", None), ("pydantic.dataclasses", ["x", "y", "z"])])
-def test_members_of_the_speculative_configuration(tmp_path: Path, origin: str, choices: list[str] | None) -> None:
+def test_members_of_the_speculative_configuration(origin: str, choices: list[str] | None) -> None:
     config = f"""
     from typing import Literal, Optional
     from {origin} import dataclass
@@ -350,7 +350,7 @@ def test_members_of_the_speculative_configuration(tmp_path: Path, origin: str, c
         "entrypoints/openai/cli_args.py": FRONT,
         "config.py": config,
     }
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     tokens = rows["num_speculative_tokens"]
     assert tokens["bounds"] == {"gt": 0}
     assert tokens["default"] is None
@@ -363,7 +363,7 @@ def test_members_of_the_speculative_configuration(tmp_path: Path, origin: str, c
     assert rows["method"]["path"] == "speculative_config.method"
 
 
-def test_environment_variables_have_a_default_only_where_both_places_agree(tmp_path: Path) -> None:
+def test_environment_variables_have_a_default_only_where_both_places_agree() -> None:
     envs = """
     if TYPE_CHECKING:
         VLLM_A: bool = False
@@ -379,15 +379,15 @@ def test_environment_variables_have_a_default_only_where_both_places_agree(tmp_p
     }
     """
     files = {"engine/arg_utils.py": engine_args("pass"), "entrypoints/openai/cli_args.py": FRONT, "envs.py": envs}
-    rows = rows_of(tmp_path, files)
+    rows = rows_of(files)
     assert rows["VLLM_A"] == {"path": "env.VLLM_A", "kind": "value", "type": "bool", "default": False}
     assert rows["VLLM_C"]["default"] is None
     assert [name for name in ("VLLM_B", "VLLM_D", "VLLM_E") if "default" in rows[name]] == []
 
 
-def test_a_tree_without_a_parser_is_refused(tmp_path: Path) -> None:
+def test_a_tree_without_a_parser_is_refused() -> None:
     with pytest.raises(HarvestError, match=r"release 1\.0"):
-        harvest_release(tree(tmp_path, {"__init__.py": ""}), "1.0")
+        options_of({"__init__.py": ""})
 
 
 # Merging
@@ -487,7 +487,7 @@ def test_the_table_has_one_row_for_an_option_at_a_time() -> None:
     assert order == sorted(order, key=Version)
     for release in order:
         here = [{name: value for name, value in row.items() if name != "releases"} for row in table_at(release)]
-        assert len(merged({release: here}, order)) == len(here)
+        assert len(merge_rows({release: here}, order, row_key)) == len(here)
 
 
 def table_at(release: str, rows: list[dict[str, Any]] = table()) -> list[dict[str, Any]]:  # noqa: B008 - read once

@@ -46,7 +46,7 @@ def findings(*argv: str, release: str = "2.0", members: tuple[str, str] = ("comp
     ("argv", "code", "severity", "part"),
     [
         (["--sise", "2"], "SC101", Severity.ERROR, "has no option --sise"),
-        (["--old-size", "2"], "SC101", Severity.ERROR, "exists in before 2.0"),
+        (["--old-size", "2"], "SC101", Severity.ERROR, "exists before 2.0"),
         (["--size", "two"], "SC103", Severity.ERROR, "takes a whole number"),
         (["--size", "0"], "SC103", Severity.ERROR, "takes >= 1"),
         (["--kind", "c"], "SC103", Severity.ERROR, "takes one of a, b"),

@@ -272,7 +272,28 @@ def config_file_in_one_word(facts: Facts) -> Fact:
     return Known(setting.final.origin not in {Origin.SPEC, Origin.OPTION})
 
 
+# Endings of architecture names that stand for each other: vllm/config/model.py, _SUFFIX_TO_DEFAULTS (0.33.0).
+_GENERATIVE = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
+_ENDINGS = (*_GENERATIVE, "ForTextEncoding", "EmbeddingModel", "ForSequenceClassification", "ForTokenClassification",
+            "ForAudioClassification", "ForImageClassification", "ForVideoClassification", "ClassificationModel",
+            "ForRewardModeling", "RewardModel", "Model")  # fmt: skip
+
+
+def architecture_names(facts: Facts) -> Fact:
+    """The target's architectures, and the names with another ending under which the engine looks for a class, too."""
+    found = facts.get("target.architectures")
+    if not isinstance(found, Known) or not isinstance(found.value, list):
+        return found
+    names: list[JsonValue] = []
+    for name in found.value:
+        ending = next((end for end in _GENERATIVE if isinstance(name, str) and name.endswith(end)), None)
+        stem = str(name).removesuffix(ending or "")
+        names += [name, *(stem + end for end in _ENDINGS if ending is not None)]
+    return Known(names)
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
+    "architecture_names": architecture_names,
     "speculates": speculates,
     "draft_is_target": draft_is_target,
     "drafter_model_type": _drafter("model_type"),

@@ -57,9 +57,7 @@ def mtp_family_starts(view: View, models: Models) -> list[int]:
 
 def own_word(view: View, models: Models) -> tuple[str, bool]:
     """For MTP before `mtp` was a word: the target family's word (empty: none), and whether `model` is filled in."""
-    for path in _FAMILY_FACTS:
-        value = models.known("target", path)
-        row, held = view.lookup("mtp_families", value) if value is not None else (None, None)
-        if row is not None and held:
-            return str(row.columns.get("word") or ""), bool(row.columns.get("fills_model"))
-    return "", False
+    names = [value for path in _FAMILY_FACTS if (value := models.known("target", path)) is not None]
+    rows = [row for row, held in (view.lookup("mtp_families", name) for name in names) if row is not None and held]
+    word = str(rows[0].columns.get("word") or "") if rows else ""
+    return word, any(view.lookup("mtp_filled_in", name)[1] is True for name in names)

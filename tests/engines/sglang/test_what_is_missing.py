@@ -163,10 +163,10 @@ def _kinds(database: Database, release: str, algorithm: str, draft: dict[str, An
 def test_an_eagle3_head_is_no_eagle_head_in_any_release(database: Database) -> None:
     for release in database.line.names:
         view = database.at(release)
-        if view.lookup("algorithms", "EAGLE")[1]:
+        if view.lookup("algorithm_words", "EAGLE")[1]:
             assert _kinds(database, release, "EAGLE", EAGLE3) == [("SC303", Severity.WARNING)], release
             assert _kinds(database, release, "EAGLE", EAGLE) == [], release
-        if view.lookup("algorithms", "EAGLE3")[1]:
+        if view.lookup("algorithm_words", "EAGLE3")[1]:
             assert _kinds(database, release, "EAGLE3", EAGLE) == [("SC303", Severity.WARNING)], release
             assert _kinds(database, release, "EAGLE3", EAGLE3) == [], release
 

@@ -274,7 +274,7 @@ def test_between_two_releases_that_differ_it_is_not_known(changes: dict[str, Any
 @pytest.mark.parametrize(
     ("method", "release", "fix"),
     [
-        ("medusa", "0.5.1", "Choose another method, or vLLM 0.5.3.post1 or newer."),
+        ("medusa", "0.5.1", "Choose another method, or vLLM 0.5.2 or newer."),
         ("medusa", "0.33.0", "Choose another method, or vLLM 0.32.0 or older."),
         ("dflash", "0.19.1", "Choose another method, or vLLM 0.20.0 or newer."),
         ("dflash", "0.19.2.dev1", "Choose another method, or vLLM 0.20.0 or newer."),

@@ -138,11 +138,11 @@ def _mark_deprecated(release: Release, module: Module, found: dict[str, dict[str
 
 def _read_ad_hoc(release: Release) -> Iterator[dict[str, Any]]:
     """Watched variables that some module reads directly: first place by file name."""
-    for path in sorted((release.root / "sglang" / "srt").rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
+    for file in release.archive.below("sglang/srt"):
+        text = release.archive.text(file)
         if not any(f'"{name}"' in text for name in WATCHED):
             continue
-        dotted = ".".join(path.relative_to(release.root).with_suffix("").parts)
+        dotted = file.removesuffix(".py").replace("/", ".")
         module = release.evaluator.sources.module(dotted.removesuffix(".__init__"))
         if module is None or dotted == _ENVIRON:
             continue

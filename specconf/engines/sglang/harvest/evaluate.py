@@ -8,8 +8,9 @@ cannot settle raises `NotStatic`; callers then record the value as unknown or as
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+from specconf.harvest.archive import Archive
 
 _MAX_DEPTH = 40
 
@@ -70,14 +71,14 @@ class Scope:
 
 
 class Sources:
-    """The unpacked sources of one release, parsed on demand."""
+    """The sources of one release, parsed on demand."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
         self._modules: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
-        """The module of that dotted name, or None where the release does not have it (or it was not unpacked)."""
+        """The module of that dotted name, or None where the release does not have it."""
         if name not in self._modules:
             self._modules[name] = self._read(name)
         return self._modules[name]
@@ -85,9 +86,8 @@ class Sources:
     def _read(self, name: str) -> Module | None:
         stem = name.replace(".", "/")
         for file in (f"{stem}.py", f"{stem}/__init__.py"):
-            path = self._root / file
-            if path.is_file():
-                tree = ast.parse(path.read_text(encoding="utf-8"))
+            if file in self.archive:
+                tree = ast.parse(self.archive.text(file))
                 package = f"{name}.__init__" if file.endswith("__init__.py") else name
                 return Module(name, file, tree, bindings(tree.body, package), _stars(tree, package))
         return None

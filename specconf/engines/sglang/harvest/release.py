@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from specconf.engines.sglang.harvest.evaluate import ClassIn, Evaluator, Module, NotStatic, Scope, Sources
 from specconf.engines.sglang.harvest.model import Computed, Known, Place, Value
+from specconf.harvest.archive import Archive
 
 _SERVER_ARGS = "sglang.srt.server_args"
 
@@ -28,21 +28,21 @@ class Release:
     """The sources of one release with what both readers need from them; `unread` collects what was not understood."""
 
     name: str
-    root: Path
+    archive: Archive
     evaluator: Evaluator
     module: Module
     owner: ClassIn
     unread: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, root: Path, name: str) -> "Release":
+    def read(cls, archive: Archive, name: str) -> "Release":
         """Open the release's argument module."""
-        sources = Sources(root)
+        sources = Sources(archive)
         module = sources.module(_SERVER_ARGS)
         if module is None:
             raise NotStatic(f"{name} has no {_SERVER_ARGS}")
         owner = next(node for node in module.tree.body if isinstance(node, ast.ClassDef) and node.name == "ServerArgs")
-        return cls(name, root, Evaluator(sources), module, ClassIn(module, owner))
+        return cls(name, archive, Evaluator(sources), module, ClassIn(module, owner))
 
     def place(self, module: Module, line: int) -> Place:
         """A place in this release."""

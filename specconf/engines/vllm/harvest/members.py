@@ -8,7 +8,7 @@ from typing import Any
 
 from specconf.engines.vllm.harvest.hints import Hint, kinds, read_hints
 from specconf.engines.vllm.harvest.rows import SPECULATIVE
-from specconf.engines.vllm.harvest.source import Found, Import, Module, Tree
+from specconf.engines.vllm.harvest.source import Found, Import, Module
 from specconf.engines.vllm.harvest.symbols import (
     MISSING,
     ClassRef,
@@ -111,7 +111,7 @@ def environment_rows(evaluator: Evaluator, release: str) -> list[Row]:
     table = module.symbols.get("environment_variables")
     if not isinstance(table, ast.Dict):
         return []
-    declared = _declarations(evaluator.tree, module)
+    declared = _declarations(module)
     rows = []
     for key, reader in zip(table.keys, table.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
@@ -137,11 +137,10 @@ def _variable(
     return row
 
 
-def _declarations(tree: Tree, module: Module) -> dict[str, ast.AnnAssign]:
+def _declarations(module: Module) -> dict[str, ast.AnnAssign]:
     """The variables' declared types and defaults, which the engine writes for type checkers only."""
-    parsed = ast.parse((tree.root / module.file).read_text(encoding="utf-8"))
     found: dict[str, ast.AnnAssign] = {}
-    for node in parsed.body:
+    for node in module.tree.body:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             found.update(
                 (item.target.id, item)

@@ -105,7 +105,7 @@ class Interpreter:
             self._loop(node, frame)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for name, bound in local_imports(node, frame.module).items():
-                found = Module("", frame.module.file, {name: bound})
+                found = Module("", frame.module.file, {name: bound}, frame.module.tree)
                 value = self.evaluator.symbol(found, name)
                 frame.names[name] = Unknown(name) if value is MISSING else value
         elif isinstance(node, ast.Return) and node.value is not None:

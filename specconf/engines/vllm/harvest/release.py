@@ -1,34 +1,27 @@
-"""All option rows of one release, and the files that the rows of all releases make."""
+"""All option rows of one release."""
 
 from __future__ import annotations
 
 import ast
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from specconf.engines.vllm.harvest.configs import ARG_UTILS, rules_of
 from specconf.engines.vllm.harvest.hints import kinds, read_hints
 from specconf.engines.vllm.harvest.members import environment_rows, member_rows
 from specconf.engines.vllm.harvest.parsers import Handle, Interpreter
-from specconf.engines.vllm.harvest.rows import SPECULATIVE, Surroundings, mark_replaced, option_row
-from specconf.engines.vllm.harvest.source import Found, Tree
+from specconf.engines.vllm.harvest.rows import SPECULATIVE, Surroundings, argument_row, mark_replaced
+from specconf.engines.vllm.harvest.source import Found
 from specconf.engines.vllm.harvest.symbols import MISSING, ClassRef, Value
 from specconf.engines.vllm.harvest.values import Evaluator
-from specconf.harvest.intervals import Key, Row, merge_rows
+from specconf.errors import HarvestError
+from specconf.harvest.intervals import Key, Row
 
 _SERVE = "vllm.entrypoints.cli.serve"
 _SCRIPTS = "vllm.scripts"
 _API_SERVER = "vllm.entrypoints.openai.cli_args"
 
 
-class HarvestError(Exception):
-    """A release's source tree does not hold what this harvester reads."""
-
-
-def harvest_release(root: Path, release: str) -> list[Row]:
-    """The rows of all scopes for the release whose `vllm` package lies below `root`."""
-    evaluator = Evaluator(Tree(root, release))
+def option_rows(evaluator: Evaluator, release: str) -> list[Row]:
+    """The option rows of all scopes of a release."""
     rows = _cli_rows(evaluator, release)
     # Before 0.8.2 the class exists, but nothing that a user writes reaches its fields by name.
     if any(row["path"] == SPECULATIVE for row in rows):
@@ -39,16 +32,6 @@ def harvest_release(root: Path, release: str) -> list[Row]:
 def row_key(row: Row) -> Key:
     """What a row is about: its scope, its path and its spellings."""
     return (row["scope"], row["path"], *row["names"])
-
-
-def merged(per_release: Mapping[str, list[Row]], order: Sequence[str]) -> list[Row]:
-    """The rows of the option table."""
-    return merge_rows(per_release, order, row_key)
-
-
-def json_lines(rows: Iterable[Row]) -> str:
-    """Rows as the database's files hold them."""
-    return "".join(json.dumps(row, sort_keys=True, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _cli_rows(evaluator: Evaluator, release: str) -> list[Row]:
@@ -62,7 +45,7 @@ def _cli_rows(evaluator: Evaluator, release: str) -> list[Row]:
     for argument in interpreter.arguments:
         if argument.keywords.get("action") in ("help", "version"):
             continue
-        row = option_row(argument, around)
+        row = argument_row(argument, around)
         rows.setdefault(row_key(row), row)
     mark_replaced(rows.values())
     return list(rows.values())

@@ -80,7 +80,7 @@ class Surroundings:
     paired: bool
 
 
-def option_row(argument: Argument, around: Surroundings) -> Row:
+def argument_row(argument: Argument, around: Surroundings) -> Row:
     """One row of scope `vllm.cli`."""
     row: Row = {"scope": CLI, "path": _path(argument)}
     evidence = {"file": argument.file, "kind": "source", "line": argument.line, "release": around.release}

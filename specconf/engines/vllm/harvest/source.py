@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from specconf.harvest.archive import Archive
 
 PACKAGE = "vllm"
 
@@ -26,11 +27,12 @@ Binding = ast.expr | ast.ClassDef | ast.FunctionDef | Import
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """One parsed file: its dotted name, its path below the tree's root, and what its top level binds."""
+    """One parsed file: its dotted name, its path in the archive, what its top level binds, and its syntax."""
 
     name: str
     file: str
     symbols: dict[str, Binding]
+    tree: ast.Module
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Found:
 class Tree:
     """The modules of one release, parsed on first use."""
 
-    root: Path
+    archive: Archive
     release: str
     _modules: dict[str, Module | None] = field(default_factory=dict)
 
@@ -86,12 +88,12 @@ class Tree:
         parts = name.split(".")
         if parts[0] != PACKAGE:
             return None
-        base = self.root.joinpath(*parts)
-        for path, package in ((base.with_name(base.name + ".py"), False), (base / "__init__.py", True)):
-            if path.is_file():
-                tree = ast.parse(path.read_text(encoding="utf-8"))
+        stem = "/".join(parts)
+        for file, package in ((f"{stem}.py", False), (f"{stem}/__init__.py", True)):
+            if file in self.archive:
+                tree = ast.parse(self.archive.text(file))
                 symbols = dict(_bindings(tree.body, name if package else name.rpartition(".")[0]))
-                return Module(name, path.relative_to(self.root).as_posix(), symbols)
+                return Module(name, file, symbols, tree)
         return None
 
 

@@ -1,0 +1,153 @@
+"""`specconf db show`: everything on one option, key, variable, table or table entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from specconf.cli.common import db_option, with_project
+from specconf.cli.db.common import form_option
+from specconf.cli.explain import general
+from specconf.compat.database import Database, engine_name, load_database
+from specconf.compat.releases import Point, Ranges
+from specconf.compat.rows import Constraint
+from specconf.errors import UsageError
+from specconf.report.json_report import render_json
+
+_SHOWN = ("names", "no_names", "kind", "type", "default", "default_expr", "choices", "bounds", "nullable", "required")
+_ALSO_SHOWN = ("deprecated", "replaced_by", "methods", "members", "internal", "parser")
+
+
+@click.command("show", context_settings={"ignore_unknown_options": True})
+@click.argument("engine")
+@click.argument("name", metavar="PATH|OPTION|TABLE|VALUE")
+@click.option("--release", "-r", metavar="R", help="Only what holds at this release.")
+@form_option
+@db_option
+def command(engine: str, name: str, release: str | None, form: str, overlays: tuple[Path, ...]) -> None:
+    """Show every row on a destination path, flag, key, environment variable, table or table entry of ENGINE.
+
+    For example: specconf db show vllm speculative_config.num_speculative_tokens
+    """
+    database = load_database(engine_name(engine), with_project(overlays))
+    point = database.line.place(release) if release else None
+    found = _Found.of(database, name, point)
+    if found.empty:
+        when = f" at {release}" if release else ""
+        raise UsageError(f"the database of {database.engine} has nothing on {name!r}{when}.{_near(database, name)}")
+    if form == "json":
+        click.echo(render_json(_json(database, found)), nl=False)
+        return
+    for line in _lines(database, found):
+        click.echo(line)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One row with its ranges and the places that it was read from."""
+
+    row: Mapping[str, Any]
+    ranges: Ranges
+    places: list[str]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the database has on a name: option rows, entries of tables (with the table's name), constraints."""
+
+    options: list[_Row]
+    entries: list[tuple[str, _Row]]
+    constraints: list[Constraint]
+
+    @property
+    def empty(self) -> bool:
+        return not (self.options or self.entries or self.constraints)
+
+    @classmethod
+    def of(cls, database: Database, name: str, point: Point | None) -> _Found:
+        """Everything on a name, at one release or at any."""
+        places = database.places()
+        options = [
+            _Row(row, ranges, places[index] if index < len(places) else [])
+            for index, (ranges, row) in enumerate(database.raw_options)
+            if _is_about(row, name) and _held(ranges, point)
+        ]
+        entries = [
+            (table, row)
+            for table in database.tables
+            for row in _entries(database, table, name)
+            if _held(row.ranges, point)
+        ]
+        constraints = [
+            c for c in database.constraints if (_mentions(c.when, name) or name in c.sets) and _held(c.ranges, point)
+        ]
+        return cls(options, entries, constraints)
+
+
+def _held(ranges: Ranges, point: Point | None) -> bool:
+    return point is None or ranges.holds(point) is not False
+
+
+def _entries(database: Database, table: str, name: str) -> Iterator[_Row]:
+    """The rows of a table that the name is about: all of them where it names the table."""
+    places = database.places(table)
+    for index, row in enumerate(database.tables[table].rows):
+        if name in (table, row.value):
+            yield _Row({"value": row.value, **row.columns}, row.ranges, places[index] if index < len(places) else [])
+
+
+def _is_about(row: Mapping[str, Any], name: str) -> bool:
+    wanted, name = name.removeprefix("env."), name.lstrip("-")
+    return name in {row["path"], row["path"].rpartition(".")[2]} or any(
+        wanted in (n, n.lstrip("-")) for n in (*(row.get("names") or ()), *(row.get("no_names") or ()))
+    )
+
+
+def _mentions(when: Any, name: str) -> bool:
+    if isinstance(when, dict):
+        return any(key.partition(".")[2] == name or _mentions(value, name) for key, value in when.items())
+    return isinstance(when, list) and any(_mentions(part, name) for part in when)
+
+
+def _lines(database: Database, found: _Found) -> Iterator[str]:
+    for one in sorted(found.options, key=lambda r: (r.row["scope"], r.row["path"], r.ranges.holds_in)):
+        yield f"{one.row['path']}  ({one.row['scope']})  {one.ranges.text(database.line)}"
+        for key in (*_SHOWN, *_ALSO_SHOWN):
+            value = one.row.get(key)
+            if value not in (None, [], {}, "") or (key == "default" and key in one.row):
+                yield f"  {key}: {value}"
+        yield f"  evidence: {'; '.join(one.places) or one.row.get('e', 'source')}"
+    for table, one in found.entries:
+        columns = ", ".join(f"{key}: {value}" for key, value in one.row.items() if key != "value")
+        yield f"{table}: {one.row['value']}  {one.ranges.text(database.line)}" + (f"  ({columns})" if columns else "")
+        yield f"  evidence: {'; '.join(one.places)}"
+    for constraint in found.constraints:
+        yield f"{constraint.id}  {constraint.ranges.text(database.line)}: {general(constraint.message)}"
+
+
+def _json(database: Database, found: _Found) -> dict[str, Any]:
+    line = database.line
+    return {
+        "schema": 1,
+        "engine": database.engine,
+        "options": [_row_json(database, one) for one in found.options],
+        "tables": [{"table": table, **_row_json(database, one)} for table, one in found.entries],
+        "constraints": [{"id": c.id, "releases": c.ranges.text(line)} for c in found.constraints],
+    }
+
+
+def _row_json(database: Database, one: _Row) -> dict[str, Any]:
+    kept = {key: value for key, value in one.row.items() if key not in {"r", "e"}}
+    return {**kept, "evidence": one.places, "releases": one.ranges.text(database.line)}
+
+
+def _near(database: Database, name: str) -> str:
+    from specconf.engines.near import near_names
+
+    known = {row["path"] for _, row in database.raw_options}
+    near = near_names(name, known | {path.rpartition(".")[2] for path in known} | set(database.tables))
+    return f" Did you mean {' or '.join(near)}?" if near else ""

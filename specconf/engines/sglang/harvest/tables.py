@@ -1,0 +1,30 @@
+"""All table rows of one release: the one list of the readers of tables."""
+
+from __future__ import annotations
+
+from specconf.engines.sglang.harvest.algorithms import algorithm_rows
+from specconf.engines.sglang.harvest.backends import backend_rows
+from specconf.engines.sglang.harvest.behaviour import metric_rows, order_rows, scope_rows
+from specconf.engines.sglang.harvest.drafting import drafting_rows
+from specconf.engines.sglang.harvest.multilayer import multi_layer_rows
+from specconf.engines.sglang.harvest.numbers import number_rows
+from specconf.engines.sglang.harvest.ownpath import own_path_rows
+from specconf.engines.sglang.harvest.registry import registry_rows
+from specconf.engines.sglang.harvest.release import Release
+from specconf.harvest.intervals import Row
+
+
+def table_rows(release: Release, options: list[Row]) -> list[Row]:
+    """The rows of every table; `options` are the release's own option rows."""
+    return [
+        *algorithm_rows(release, options),
+        *number_rows(release),
+        *drafting_rows(release),
+        *own_path_rows(release),
+        *multi_layer_rows(release),
+        *backend_rows(release),
+        *registry_rows(release),
+        *order_rows(release),
+        *scope_rows(release),
+        *metric_rows(release),
+    ]

@@ -1,0 +1,85 @@
+"""Options that have nothing to do with speculation, on the real databases: unknown, renamed, shortened, badly valued."""
+
+from __future__ import annotations
+
+import pytest
+
+from specconf.compat.database import load_database
+from specconf.engines.registry import get_engine
+from specconf.findings import Finding
+from specconf.rules.probes import run_probe
+
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 8,
+    "num_attention_heads": 4, "vocab_size": 1024, "max_position_embeddings": 512,
+}  # fmt: skip
+START = {
+    "vllm": ["vllm", "serve", "/models/target"],
+    "sglang": ["python", "-m", "sglang.launch_server", "--model-path", "/models/target"],
+}
+
+
+def found(engine: str, release: str, *words: str) -> list[Finding]:
+    """The findings at or above a warning."""
+    probe = {"release": release, "argv": [*START[engine], *words], "target": LLAMA}
+    _, judgement = run_probe(load_database(engine), get_engine(engine), probe)
+    return [finding for finding in judgement.findings if finding.severity != "info"]
+
+
+REFUSED = [
+    (
+        "sglang",
+        "0.5.20",
+        ["--cuda-graph-max-bs", "64"],
+        "SC102",
+        "exists before 0.5.20",
+        "Write --cuda-graph-max-bs-decode",
+    ),
+    (
+        "sglang",
+        "0.4.9.post6",
+        ["--cuda-graph-max-bs-decode", "8"],
+        "SC101",
+        "from 0.5.14 on",
+        "Write --cuda-graph-max-bs:",
+    ),
+    ("vllm", "0.33.0", ["--tensor-paralel-size", "2"], "SC101", "no option", "Did you mean --tensor-parallel-size?"),
+    ("sglang", "0.5.23", ["--tensor-paralel-size", "2"], "SC101", "no option", "Did you mean --tensor-parallel-size?"),
+    ("vllm", "0.33.0", ["--swap-space", "4"], "SC101", "exists before 0.18.0", "Remove --swap-space"),
+    ("vllm", "0.9.2", ["--kv-cache-dtype", "fp9"], "SC103", "auto, fp8, fp8_e4m3, fp8_e5m2", "Set --kv-cache-dtype"),
+    ("sglang", "0.5.23", ["--kv-cache-dtype", "fp8"], "SC103", "fp8_e5m2", "Set --kv-cache-dtype"),
+    ("vllm", "0.33.0", ["--enable-prefix-caching", "true"], "SC101", "does not expect the word true", "Remove it"),
+    ("vllm", "0.33.0", ["--enable-prefix-caching=true"], "SC103", "takes no value", "no value"),
+    ("vllm", "0.33.0", ["--no-enable-prefix-caching=1"], "SC103", "takes no value", "no value"),
+    ("sglang", "0.5.23", ["--disable-radix-cache=true"], "SC103", "takes no value", "no value"),
+    ("vllm", "0.33.0", ["--max", "2"], "SC102", "--max-model-len", "Write the option out in full."),
+    ("sglang", "0.5.23", ["--pp", "2"], "SC102", "--pp-size", "Write the option out in full."),
+    ("vllm", "0.33.0", ["--max-num-seqs", "many"], "SC103", "a whole number", "Give --max-num-seqs"),
+    ("vllm", "0.33.0", ["--gpu-memory-utilization", "1.5"], "SC103", "> 0 and <= 1", "Set --gpu-memory-utilization"),
+    ("vllm", "0.9.2", ["--rope-scaling", "{bad"], "SC103", "JSON", "Give --rope-scaling JSON."),
+    ("vllm", "0.33.0", ["--max-num-seqs"], "SC103", "needs a value", "Write one after it."),
+    ("sglang", "0.5.23", ["--attention-backend", "nosuch"], "SC103", "takes one of", "Set --attention-backend"),
+]
+
+
+@pytest.mark.parametrize(("engine", "release", "words", "code", "said", "fix"), REFUSED)
+def test_what_the_parser_refuses(engine: str, release: str, words: list[str], code: str, said: str, fix: str) -> None:
+    (finding,) = found(engine, release, *words)
+    assert (finding.code, finding.severity, finding.effect) == (code, "error", "rejects")
+    assert said in finding.message
+    assert fix in finding.fix
+
+
+ACCEPTED = [
+    ("vllm", "0.33.0", ["--tensor-par", "2"]),
+    ("vllm", "0.33.0", ["--max-model-len", "16k"]),
+    ("vllm", "0.33.0", ["--enable-prefix-caching", "--no-enable-chunked-prefill"]),
+    ("sglang", "0.5.20", ["--cuda-graph-max-bs-d", "64"]),
+    ("sglang", "0.5.19", ["--cuda-graph-max-bs", "64"]),
+    ("sglang", "0.5.23", ["--mem-frac", "0.8", "--tp", "2"]),
+]
+
+
+@pytest.mark.parametrize(("engine", "release", "words"), ACCEPTED)
+def test_what_the_parser_accepts(engine: str, release: str, words: list[str]) -> None:
+    assert [finding.message for finding in found(engine, release, *words)] == []
