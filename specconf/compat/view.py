@@ -179,15 +179,11 @@ class _NameTable(Mapping[str, Mapping[str, Option]]):
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._known: dict[str, dict[str, Option]] = {}
+        self._known: dict[str, Mapping[str, Option]] = {}
 
-    def _names(self, scope: str) -> dict[str, Option]:
+    def _names(self, scope: str) -> Mapping[str, Option]:
         if scope not in self._known:
-            table: dict[str, Option] = {}
-            for option, _ in self._view.options_of(scope):
-                for name in (*option.names, *option.no_names):
-                    table.setdefault(name, option)
-            self._known[scope] = table
+            self._known[scope] = _Names(self._view, scope)
         return self._known[scope]
 
     def __getitem__(self, scope: str) -> Mapping[str, Option]:
@@ -201,6 +197,32 @@ class _NameTable(Mapping[str, Mapping[str, Option]]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _Names(Mapping[str, Option]):
+    """Spelling → option of one scope at one release: an option is typed when its name is asked for."""
+
+    def __init__(self, view: View, scope: str) -> None:
+        self._db = view.db
+        self._rows: dict[str, int] = {}
+        point, raw = view.point, view.db.raw_options
+        for index in view.db.rows_by_scope.get(scope, ()):
+            ranges, row = raw[index]
+            if ranges.holds(point) is not False:
+                for name in (*(row.get("names") or ()), *(row.get("no_names") or ())):
+                    self._rows.setdefault(name, index)
+
+    def __getitem__(self, name: str) -> Option:
+        return self._db.option_row(self._rows[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 def _ordered(
