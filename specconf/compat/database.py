@@ -136,7 +136,8 @@ class Database:
     def places(self, table: str = "") -> list[list[str]]:
         """Where each row was read, in the order of the rows: those of the options, or of a table."""
         own: Mapping[str, list[list[str]]] = self._raw.get("places", {})
-        if not self._in_parts or (table and table in own):  # an overlay's table takes the place of the base's
+        replaced = table and table in own and "over" not in self._raw["tables"].get(table, {})
+        if not self._in_parts or replaced:
             return own.get(table, [])
         base: Mapping[str, list[list[str]]] = load_json(part_name(self.engine, "places"))
         return [*own.get(table, []), *base.get(table, [])]
@@ -174,7 +175,8 @@ class _Tables(Mapping[str, Table]):
     def __getitem__(self, name: str) -> Table:
         if name not in self._known:
             raw = self._raw[name]
-            self._known[name] = _table(name, raw if "rows" in raw else load_json(part_name(self._engine, name)))
+            whole = raw if "rows" in raw else load_json(part_name(self._engine, name))
+            self._known[name] = _table(name, {**whole, "rows": [*raw.get("over", ()), *whole["rows"]]})
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -308,15 +310,26 @@ def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
         extra = compile_engine(tree, base.engine, line=base.line)
     except DatabaseError as error:
         raise OverlayError(f"the database overlay {overlay} cannot be read: {error.message}") from error
+    if strangers := [name for name, _ in extra["releases"] if name not in base.line.names]:
+        raise OverlayError(f"the database overlay {overlay} was read from {strangers[0]}, which is not a known release")
     replaced = {row["id"] for row in extra["constraints"]}
     merged = dict(raw)
     for key in ("options", "scopes", "methods", "mapping", "steps"):
         merged[key] = [*({**row, "layer": overlay.name} for row in extra[key]), *raw[key]]
     merged["constraints"] = [*extra["constraints"], *(r for r in raw["constraints"] if r["id"] not in replaced)]
-    merged["tables"] = {**raw["tables"], **extra["tables"]}
+    merged["tables"] = {**raw["tables"], **_tables_over(raw["tables"], extra["tables"], overlay.name)}
     before = raw.get("places", {})
-    merged["places"] = {
-        name: [*rows, *(before.get(name, []) if not name else [])] for name, rows in extra["places"].items()
-    }
-    merged["places"] = {**before, **merged["places"]}
+    merged["places"] = {**before, **{name: [*rows, *before.get(name, [])] for name, rows in extra["places"].items()}}
     return merged
+
+
+def _tables_over(base: Mapping[str, Any], extra: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """An overlay's tables: a harvested one stands before the base's of that name, one that people wrote in its place."""
+    found = {}
+    for name, table in extra.items():
+        if table.get("part") and name in base:
+            over = [*({**row, "layer": layer} for row in table["rows"]), *base[name].get("over", ())]
+            found[name] = {**base[name], "over": over}
+        else:
+            found[name] = {**table, "part": False}
+    return found

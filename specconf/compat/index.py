@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,15 @@ _CONFIDENCE = {"A": "source", "C": "source", "B": "docs", "D": "docs", "E": "rep
 
 
 def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = None) -> dict[str, Any]:
-    """The index of one engine as plain data. `line` is given for an overlay, whose ranges use the base's releases."""
+    """The index of one engine as plain data.
+
+    `line` is given for an overlay: people's ranges there use the base's releases. Machine-written rows speak of the releases
+    that the overlay lists itself, and of no others.
+    """
     releases = [(row["version"], row.get("date")) for row in tree.machine_rows(engine, "releases")]
-    line = line or ReleaseLine(engine, releases)
-    build = _Builder(engine, line)
+    own = ReleaseLine(engine, releases) if releases or line is None else line
+    line = line or own
+    build = _Builder(engine, line, own)
     return {
         "schema": SCHEMA,
         "engine": engine,
@@ -46,7 +51,7 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
             for path, data in tree.yaml_dir(engine, "constraints")
             for row, groups in _constraint_rows(data)
         ],
-        "messages": [build.plain(row, "messages") for row in tree.machine_rows(engine, "messages")],
+        "messages": [build.machine(row, "messages") for row in tree.machine_rows(engine, "messages")],
         "places": build.places,
     }
 
@@ -87,17 +92,19 @@ def compile_families(tree: SourceTree) -> dict[str, Any]:
 class _Builder:
     """Turns written rows into index rows against one release line."""
 
-    def __init__(self, engine: str, line: ReleaseLine) -> None:
+    def __init__(self, engine: str, line: ReleaseLine, own: ReleaseLine) -> None:
         self.engine = engine
         self.line = line
+        # The releases that machine-written rows were read from: those of `line`, or for an overlay its own.
+        self.own = own
         # Where the rows of the options (under "") and of each table were read, beside the rows themselves.
         self.places: dict[str, list[list[str]]] = {}
 
-    def _ranges(self, row: Mapping[str, Any], what: str) -> list[list[list[int]]]:
+    def _ranges(self, row: Mapping[str, Any], what: str, line: ReleaseLine | None = None) -> list[list[list[int]]]:
         if not isinstance(row.get("releases"), list):
             raise DatabaseError(f"{self.engine} {what}: every row has a list of ranges under `releases`: {_brief(row)}")
         try:
-            return compile_ranges(self.line, row["releases"]).packed()
+            return compile_ranges(line or self.line, row["releases"]).packed()
         except DatabaseError as error:
             raise DatabaseError(f"{self.engine} {what}: {error} ({_brief(row)})") from error
 
@@ -116,9 +123,16 @@ class _Builder:
         ahead = {"ahead": True} if any(_is_ahead(self.line, written) for written in row["releases"] or ()) else {}
         return {**kept, **ahead, "r": self._ranges(row, what), "e": self._best(row, what)}
 
+    def machine(self, row: Mapping[str, Any], what: str) -> dict[str, Any]:
+        """A machine-written row, its ranges placed on the line of the database."""
+        plain = self.plain(row, what)
+        if self.own is self.line:
+            return plain
+        return {**plain, "r": [_moved(runs, self.own, self.line) for runs in self._ranges(row, what, self.own)]}
+
     def option(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """An option row, without what most rows say; see `specconf.compat.database` for the reverse."""
-        plain = self.plain(row, "options")
+        plain = self.machine(row, "options")
         self._note_place("", row)
         return {k: v for k, v in plain.items() if (k, v) not in (("kind", "value"), ("e", "source"))}
 
@@ -138,7 +152,7 @@ class _Builder:
         result: dict[str, Any] = {}
         for row in harvested:
             table = result.setdefault(row["table"], {"closed": True, "rows": [], "part": True})
-            table["rows"].append(self.plain({k: v for k, v in row.items() if k != "table"}, f"table {row['table']}"))
+            table["rows"].append(self.machine({k: v for k, v in row.items() if k != "table"}, f"table {row['table']}"))
             self._note_place(row["table"], row)
         for name, table in ((data or {}).get("tables") or {}).items():
             rows = table["rows"] if isinstance(table, dict) else table
@@ -160,6 +174,13 @@ class _Builder:
             "evidence": self._evidence(row, f"constraints/{what}"),
             **({"groups": groups} if groups else {}),
         }
+
+
+def _moved(runs: Iterable[Sequence[int]], own: ReleaseLine, line: ReleaseLine) -> list[list[int]]:
+    """Runs of one list of releases as runs of another, longer one: only the releases themselves, nothing between them."""
+    names = [own.names[position] for low, high in runs for position in range(low, high)]
+    places = sorted(line.position(name) for name in names)
+    return [[place, place + 1] for place in places]
 
 
 def _is_ahead(line: ReleaseLine, written: Mapping[str, Any]) -> bool:

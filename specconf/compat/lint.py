@@ -81,7 +81,7 @@ def overlapping_rows(database: Database) -> Found:
 
 
 # Columns of a table that tell two entries of one value apart.
-_QUALIFIERS = {"where", "draft", "key", "spec", "era", "by"}
+_QUALIFIERS = {"layer", "where", "draft", "key", "spec", "era", "by"}
 
 
 def _overlaps(database: Database, groups: Iterable[list[Dated]]) -> Found:
@@ -122,10 +122,11 @@ def outlived_parents(database: Database) -> Found:
         if row.get("members"):
             objects.setdefault(row["members"], []).append(ranges)
     described = {scope.name for scope in database.scopes}
+    for name in dict.fromkeys(row["scope"] for _, row in database.raw_options):
+        if name not in described:
+            yield f"scope {name}", "is not in scopes.yaml"
     for ranges, row in database.raw_options:
         about = f"{row['scope']} {row['path']}"
-        if row["scope"] not in described:
-            yield about, f"the scope {row['scope']} is not in scopes.yaml"
         parents = objects.get(row["scope"])
         lonely = _first_uncovered(ranges, parents) if parents else None
         if lonely is not None:
@@ -180,7 +181,7 @@ def doubtful_evidence(database: Database) -> Found:
 
 
 def scope_rules(database: Database) -> Found:
-    """A scope whose description differs from what the harvest read in the release."""
+    """A scope whose description contradicts what the harvest read in the release."""
     if "scope_rules" not in database.tables:
         return
     for entry in database.tables["scope_rules"].rows:
@@ -189,7 +190,7 @@ def scope_rules(database: Database) -> Found:
             if not entry.ranges.at(position) or not stated:
                 continue
             here = {s.unknown_member for s in database.scopes if s.name == entry.value and s.ranges.at(position)}
-            if here and stated not in here:
+            if here and stated not in here and "unknown" not in here:
                 said = ", ".join(sorted(here))
                 yield (
                     str(entry.value),

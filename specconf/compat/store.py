@@ -28,7 +28,7 @@ def index_folder() -> Path:
 
 _KEPT = 3
 # The form of the index; an index of another form in the user cache is not read.
-SCHEMA = 4
+SCHEMA = 5
 
 
 def _built_once(source: Path) -> Path:

@@ -92,21 +92,6 @@ def updated(harvester: Harvester, files: HarvestedFiles, read: Iterable[ReadRele
     return HarvestedFiles([listed[name] for name in order], rows)
 
 
-def for_overlay(harvester: Harvester, read: Sequence[ReadRelease], known: Sequence[str]) -> HarvestedFiles:
-    """Rows of some releases to be laid over a database that knows `known`: they say nothing of any other release."""
-    per_release = {release.version: release for release in read}
-    if strangers := sorted(set(per_release) - set(known)):
-        raise HarvestError(
-            f"the database does not know the release {', '.join(strangers)}, so no overlay can speak of it",
-            hint="Print its rows with --print.",
-        )
-    rows = {}
-    for kind in KINDS:
-        here = {name: per_release[name].harvested.rows(kind) if name in per_release else [] for name in known}
-        rows[kind] = joined(harvester, kind, here, known)
-    return HarvestedFiles([], rows)
-
-
 def write(folder: Path, files: HarvestedFiles) -> list[Path]:
     """Write the files that changed, each atomically; returns them."""
     contents = {RELEASES: files.releases, **files.rows}

@@ -179,3 +179,25 @@ def test_lint_is_clean_and_finds_what_an_overlay_breaks(specconf: Run, tmp_path:
         assert said in ran.out
     shown = json.loads(specconf("db", "lint", "vllm", "--quick", "--db", tmp_path / "own", "-f", "json").out)
     assert {problem["about"] for problem in shown["problems"]} == {"vllm/own-rule"}
+
+
+def test_an_overlay_of_harvested_rows_speaks_of_its_own_releases_only(specconf: Run, tmp_path: Path) -> None:
+    out = tmp_path / "own"
+    for release in ("0.31.0", "0.33.0"):
+        specconf("db", "harvest", "vllm", "--from", wheel(tmp_path, release, 4321), "-o", out, "--jobs", "1")
+    for release, port in (("0.31.0", 4321), ("0.32.0", 8000), ("0.33.0", 4321)):
+        shown = json.loads(specconf("db", "show", "vllm", "port", "-r", release, "--db", out, "-f", "json").out)
+        assert shown["options"][0]["default"] == port, release
+    own = json.loads(specconf("db", "show", "vllm", "port", "-r", "0.33.0", "--db", out, "-f", "json").out)["options"][
+        0
+    ]
+    assert own["releases"] == "[0.31.0, 0.32.0); 0.33.0 on"
+    assert own["evidence"] == ["source 0.33.0 vllm/entrypoints/openai/cli_args.py 6"]
+    assert specconf("db", "lint", "vllm", "--quick", "--db", out).code == 0
+
+
+def test_an_overlay_of_a_release_that_is_not_known_is_refused(specconf: Run, tmp_path: Path) -> None:
+    specconf("db", "harvest", "vllm", "--from", wheel(tmp_path, "0.99.0"), "-o", tmp_path / "own", "--jobs", "1")
+    ran = specconf("db", "show", "vllm", "port", "--db", tmp_path / "own")
+    assert ran.code == 2
+    assert "0.99.0" in ran.err

@@ -58,7 +58,7 @@ CASES = [
     ("overlap", database(scopes=[scope("cli"), scope("cli", r=FIRST)]), "two rows"),
     ("mapping", database(mapping=[mapped("f", FIRST)]), "no row covers 2.0"),
     ("mapping", database(mapping=[mapped("f", BOTH), mapped("f", SECOND)]), "two rows hold in 2.0"),
-    ("parent", database(options=[option("--a", scope="elsewhere")]), "not in scopes.yaml"),
+    ("parent", database(options=[option("--a", scope="elsewhere")]), "is not in scopes.yaml"),
     (
         "parent",
         database(

@@ -16,7 +16,6 @@ from specconf.harvest.files import (
     HarvestedFiles,
     ReadRelease,
     changed_rows,
-    for_overlay,
     load,
     updated,
     with_predecessors,
@@ -133,15 +132,6 @@ def test_a_broken_file_is_refused_with_its_path(tmp_path: Path) -> None:
     (tmp_path / "options.jsonl").write_text("{", encoding="utf-8")
     with pytest.raises(HarvestError, match=r"options\.jsonl"):
         load(tmp_path)
-
-
-def test_an_overlay_speaks_of_its_releases_only() -> None:
-    files = for_overlay(PlainHarvester(), [read("1.2rc1", {"a": 1})], ORDER)
-    (row,) = files.rows["options"]
-    assert row["releases"] == [{"since": "1.2rc1", "before": "1.2"}]
-    assert files.releases == []
-    with pytest.raises(HarvestError, match=r"9\.9"):
-        for_overlay(PlainHarvester(), [read("9.9", {})], ORDER)
 
 
 def test_counting_what_changed() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specconf.compat.database import engine_name, load_database
+from specconf.compat.database import engine_name
 from specconf.compat.store import CHECKOUT
 from specconf.errors import UsageError
 
@@ -202,7 +202,7 @@ def _print(asked: _Asked, done: Sequence[Done]) -> None:
 
 
 def _write(asked: _Asked, folder: Path, index_url: str | None, cache: Path, workers: int) -> None:
-    from specconf.harvest.files import HarvestedFiles, for_overlay, load, updated, write
+    from specconf.harvest.files import HarvestedFiles, load, updated, write
 
     started = time.perf_counter()
     before = load(folder)
@@ -211,10 +211,7 @@ def _write(asked: _Asked, folder: Path, index_url: str | None, cache: Path, work
         _note(f"{asked.engine}: nothing new; the database knows {len(before.order)} releases up to {before.order[-1]}")
         return
     read = [one.release for one in done]
-    if asked.harvester.project:
-        after = updated(asked.harvester, HarvestedFiles([], {}) if asked.everything else before, read)
-    else:
-        after = for_overlay(asked.harvester, read, load_database(asked.engine).line.names)
+    after = updated(asked.harvester, HarvestedFiles([], {}) if asked.everything else before, read)
     changed = write(folder, after)
     fetched = sum(one.bytes_fetched for one in done)
     _note(f"{len(done)} releases, {fetched} bytes fetched, {time.perf_counter() - started:.1f} s in all")
