@@ -1,11 +1,12 @@
 """Builds a cached environment in which one engine release's own argument parser runs on a machine without a GPU.
 
 `python tools/engine_env.py vllm 0.33.0` prints the path of the environment's python. Only what the parser and the
-config classes import is installed: one CPU torch, the light requirements that the release itself states, and the Python
-files of the release's own archive; kernels and servers are left out. Environments are kept under
-`SPECCONF_ENGINE_CACHE`, else under the user cache. Everything comes through pip as it is configured on the machine, so
-a CPU build of torch must be reachable there (`PIP_FIND_LINKS` or an extra index). The tests marked `engine` use what
-was built here and never build.
+config classes import is installed: one CPU torch, the light requirements that the release itself states, as they were a
+week after the release, and the Python files of the release's own archive; kernels and servers are left out.
+Environments are kept under `SPECCONF_ENGINE_CACHE`, else under the user cache. The archive comes through pip (or is
+given: `--archive`), the requirements through uv, whose hard links let all environments share one copy of torch; a CPU
+build of torch must be reachable (`PIP_FIND_LINKS`, `UV_FIND_LINKS` or an extra index). The tests marked `engine` use
+what was built here and never build.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from email.parser import HeaderParser
 from pathlib import Path
 
@@ -33,10 +35,14 @@ from packaging.utils import canonicalize_name
 
 log = logging.getLogger("engine_env")
 
+ROOT = Path(__file__).resolve().parents[1]
 MARKER = "specconf-engine.json"
 DEFAULT_TORCH = "torch==2.13.0"
 
-# Packages of a release's own requirements that its parser never needs on a CPU, or that would bring another torch.
+# Requirements are taken as they were so long after the release: what its first users installed.
+SETTLED = timedelta(days=7)
+
+# Packages that a release's parser never needs on a CPU, or that would bring another torch; stated or brought in by others.
 _HEAVY = """
     torch torchaudio torchvision torchcodec triton xformers flashinfer-python numba opencv-python-headless
     intel-extension-for-pytorch ray bitsandbytes datasets outlines timm modelscope
@@ -50,9 +56,17 @@ _LIGHT = """
     sentencepiece dill tiktoken xxhash python-multipart huggingface-hub regex scipy zstandard
 """
 SGLANG_LIGHT = _LIGHT.split()
+# Younger than the oldest releases, which do not import them.
+SGLANG_IF_STATED = frozenset({"openai-harmony"})
+# Old releases state what a server needs under these extras.
+SGLANG_EXTRAS = ("", "runtime_common", "srt")
 
-# vLLM imports these without stating them in the file read here, or states them only for a device.
-VLLM_EXTRA = ("pyyaml", "packaging", "setuptools<81", "jinja2")
+# What a release needs and does not state.
+UNSTATED = {("sglang", "0.4.3.post2"): ("transformers<4.49",)}  # 4.49 moved a function that it imports
+
+# vLLM imports these without stating them in the file read here, or states them only for a device, or has them through
+# a package that is left out.
+VLLM_EXTRA = ("pyyaml", "packaging", "setuptools<81", "jinja2", "cloudpickle")
 
 
 class BuildError(Exception):
@@ -197,8 +211,8 @@ RECIPES: dict[str, Recipe] = {
 }
 
 
-def stated_requirements(lines: Sequence[str]) -> list[Requirement]:
-    """The requirements that hold on this machine, from requirement-file or metadata lines."""
+def stated_requirements(lines: Sequence[str], extras: Sequence[str] = ("",)) -> list[Requirement]:
+    """The requirements that hold on this machine with the extras, from requirement-file or metadata lines."""
     found = []
     for line in lines:
         text = re.sub(r"(^|\s)#.*$", "", line).strip()
@@ -209,16 +223,18 @@ def stated_requirements(lines: Sequence[str]) -> list[Requirement]:
         except InvalidRequirement:
             log.warning("requirement line not understood, left out: %s", text)
             continue
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+        if requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in extras):
             found.append(requirement)
     return found
 
 
 def wanted(engine: str, sources: Sources) -> list[str]:
     """What to install for a release: its own pins for what is needed, nothing of what is not."""
-    stated = {canonicalize_name(req.name): req for req in stated_requirements(sources.requirements)}
+    extras = SGLANG_EXTRAS if engine == "sglang" else ("",)
+    stated = {canonicalize_name(req.name): req for req in stated_requirements(sources.requirements, extras)}
     if engine == "sglang":
-        chosen = [_plain(stated[name]) if name in stated else name for name in SGLANG_LIGHT]
+        needed = [name for name in SGLANG_LIGHT if name in stated or name not in SGLANG_IF_STATED]
+        chosen = [_plain(stated[name]) if name in stated else name for name in needed]
     else:
         chosen = [_plain(req) for name, req in stated.items() if name not in HEAVY]
         chosen += [extra for extra in VLLM_EXTRA if canonicalize_name(Requirement(extra).name) not in stated]
@@ -231,20 +247,52 @@ def _plain(requirement: Requirement) -> str:
     return f"{requirement.name}{extras}{requirement.specifier}"
 
 
-def make_base(root: Path, torch: str, requirements: list[str], exclude: frozenset[str]) -> Path:
-    """The venv that holds the dependencies; releases that state the same ones share it."""
-    key = hashlib.sha256("\n".join([sys.version, torch, *requirements]).encode()).hexdigest()[:12]
+def settled(engine: str, release: str) -> str | None:
+    """The day up to which requirements are taken; None for a release that the database does not date."""
+    path = ROOT / "compat" / engine / "harvested" / "releases.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["version"] == release and row["date"]:
+            return (date.fromisoformat(row["date"]) + SETTLED).isoformat()
+    return None
+
+
+class Installer:
+    """uv in a venv of its own, with its cache beside the environments, so that files are linked and not copied."""
+
+    def __init__(self, root: Path) -> None:
+        tools = root / "tools"
+        self._uv = tools / "bin" / "uv"
+        if not self._uv.exists():
+            run([sys.executable, "-m", "venv", "--clear", tools])
+            run([python_of(tools), "-m", "pip", "install", "-q", "uv"])
+        links = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS")
+        self._env = {"UV_CACHE_DIR": str(root / "uv-cache")} | ({"UV_FIND_LINKS": links} if links else {})
+
+    def install(self, venv: Path, requirements: Sequence[str], *flags: str | Path) -> None:
+        """Install requirements into a venv."""
+        with tempfile.TemporaryDirectory() as scratch:
+            listing = Path(scratch) / "requirements.txt"
+            listing.write_text("\n".join(requirements) + "\n")
+            run([self._uv, "pip", "install", "-q", "--python", python_of(venv), *flags, "-r", listing], env=self._env)
+
+
+def make_base(root: Path, torch: str, requirements: list[str], until: str | None) -> Path:
+    """The venv that holds the dependencies, as they were on a day; releases that state the same ones share it."""
+    key = hashlib.sha256("\n".join([sys.version, torch, until or "", *requirements]).encode()).hexdigest()[:12]
     base = root / f"base-{key}"
     if (base / MARKER).exists():
         return base
-    run([sys.executable, "-m", "venv", "--clear", base])
+    run([sys.executable, "-m", "venv", "--without-pip", "--clear", base])
+    installer = Installer(root)
+    installer.install(base, [torch])
     with tempfile.TemporaryDirectory() as scratch:
-        listing = Path(scratch) / "requirements.txt"
-        listing.write_text("\n".join([torch, *requirements]) + "\n")
-        run([python_of(base), "-m", "pip", "install", "-q", "--prefer-binary", "-r", listing])
-    for name in sorted(exclude):
-        run([python_of(base), "-m", "pip", "uninstall", "-q", "-y", name])
-    (base / MARKER).write_text(json.dumps({"torch": torch, "requirements": requirements}, indent=1))
+        excludes = Path(scratch) / "excludes.txt"
+        excludes.write_text("\n".join(sorted(HEAVY)) + "\n")
+        flags: list[str | Path] = ["--excludes", excludes, *(["--exclude-newer", until] if until else [])]
+        installer.install(base, requirements, *flags)
+    record = {"torch": torch, "requirements": requirements, "until": until}
+    (base / MARKER).write_text(json.dumps(record, indent=1))
     return base
 
 
@@ -255,8 +303,10 @@ def make_environment(target: Path, sources: Path, base: Path) -> None:
     (site_packages(target) / "specconf-engine.pth").write_text("\n".join(paths) + "\n")
 
 
-def build(engine: str, release: str, *, torch: str = DEFAULT_TORCH, root: Path | None = None) -> Path:
-    """Build the environment unless it is there; return its python."""
+def build(
+    engine: str, release: str, *, torch: str = DEFAULT_TORCH, root: Path | None = None, archive: Path | None = None
+) -> Path:
+    """Build the environment unless it is there; return its python. `archive`: the release's own, already downloaded."""
     root = (root or cache_root()).resolve()
     target = environment_dir(engine, release, root)
     if (target / MARKER).exists():
@@ -265,21 +315,27 @@ def build(engine: str, release: str, *, torch: str = DEFAULT_TORCH, root: Path |
     root.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=root) as scratch:
-        helper = Path(sys.executable)
-        if recipe.build_needs:
-            helper = python_of(make_base(root, torch, sorted(recipe.build_needs), frozenset()))
-        archive = recipe.fetch(helper, release, Path(scratch) / "download")
+        archive = archive or download_archive(engine, release, Path(scratch) / "download", root, torch)
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
         unpacked = target / "sources"
         unpacked.mkdir(parents=True)
         stated = recipe.unpack(archive, unpacked)
-        write_dist_info(unpacked, recipe.package, release + recipe.version_suffix)
-        requirements = wanted(engine, stated)
-        base = make_base(root, torch, requirements, frozenset({"triton"}))
-        make_environment(target, unpacked, base)
-        record = {"engine": engine, "release": release, "archive": archive.name, "sha256": digest, "torch": torch}
-        (target / MARKER).write_text(json.dumps(record | {"base": base.name, "requirements": requirements}, indent=1))
+    write_dist_info(unpacked, recipe.package, release + recipe.version_suffix)
+    requirements = sorted([*wanted(engine, stated), *UNSTATED.get((engine, release), ())])
+    base = make_base(root, torch, requirements, settled(engine, release))
+    make_environment(target, unpacked, base)
+    record = {"engine": engine, "release": release, "archive": archive.name, "sha256": digest, "torch": torch}
+    (target / MARKER).write_text(json.dumps(record | {"base": base.name, "requirements": requirements}, indent=1))
     return python_of(target)
+
+
+def download_archive(engine: str, release: str, into: Path, root: Path, torch: str) -> Path:
+    """The release's own archive, through pip."""
+    recipe = RECIPES[engine]
+    helper = Path(sys.executable)
+    if recipe.build_needs:
+        helper = python_of(make_base(root, torch, sorted(["pip", *recipe.build_needs]), None))
+    return recipe.fetch(helper, release, into)
 
 
 def write_dist_info(into: Path, package: str, version: str) -> None:
@@ -296,10 +352,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("engine", choices=sorted(RECIPES))
     parser.add_argument("release")
     parser.add_argument("--torch", default=DEFAULT_TORCH, help="torch requirement (default: %(default)s)")
+    parser.add_argument("--archive", type=Path, help="the release's sdist or wheel, where it was downloaded before")
     options = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
-        python = build(options.engine, options.release, torch=options.torch)
+        python = build(options.engine, options.release, torch=options.torch, archive=options.archive)
     except BuildError as error:
         log.error("%s", error)  # noqa: TRY400 (a traceback says nothing that the step's own output does not)
         return 1

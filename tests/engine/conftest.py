@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from engine_parser import EngineParser, engine_env
+from engine_parser import EngineParser, Listing, engine_env
+
+
+def python_or_skip(engine: str, release: str) -> Path:
+    """The python of a release's environment; a skip where there is none."""
+    environments = engine_env()
+    folder: Path = environments.environment_dir(engine, release)
+    if not (folder / environments.MARKER).exists():
+        pytest.skip(
+            f"no environment of {engine} {release} where SPECCONF_ENGINE_CACHE points "
+            f"(build it: python tools/engine_env.py {engine} {release})"
+        )
+    python: Path = environments.python_of(folder)
+    return python
+
+
+@pytest.fixture(scope="session")
+def engine_listing() -> Callable[[str, str], Listing]:
+    """What a release registers; its worker ends once it has said so, since there are many releases."""
+    known: dict[tuple[str, str], Listing] = {}
+
+    def listed(engine: str, release: str) -> Listing:
+        key = (engine, release)
+        if key not in known:
+            parser = EngineParser(engine, release, python_or_skip(engine, release))
+            known[key] = parser.listing()
+            parser.close()
+        return known[key]
+
+    return listed
 
 
 @pytest.fixture(scope="session")
 def engine_parser() -> Iterator[Callable[[str, str], EngineParser]]:
     """Tests never build or download an environment: one that is absent skips the test."""
     running: dict[tuple[str, str], EngineParser] = {}
-    environments = engine_env()
 
     def started(engine: str, release: str) -> EngineParser:
         key = (engine, release)
         if key not in running:
-            folder = environments.environment_dir(engine, release)
-            if not (folder / environments.MARKER).exists():
-                pytest.skip(
-                    f"no environment of {engine} {release} where SPECCONF_ENGINE_CACHE points "
-                    f"(build it: python tools/engine_env.py {engine} {release})"
-                )
-            running[key] = EngineParser(engine, release, environments.python_of(folder))
+            running[key] = EngineParser(engine, release, python_or_skip(engine, release))
         return running[key]
 
     yield started

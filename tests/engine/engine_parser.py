@@ -56,6 +56,61 @@ class Answer:
         return self.effective.get("parsed", {})
 
 
+class NoDefault:
+    """What stands where argparse stores no default, or where a default is no JSON value (its text is kept)."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text or "nothing stored"
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One option as the release's own parser registers it.
+
+    `stores`: spelling → what it writes by destination when it is given alone, None where the launch stops.
+    """
+
+    names: tuple[str, ...]
+    dest: str
+    nargs: str | int | None
+    default: Any
+    choices: tuple[Any, ...] | None
+    action: str
+    required: bool
+    deprecated: bool
+    stores: Mapping[str, Mapping[str, Any] | None]
+
+    @property
+    def key(self) -> str:
+        """The canonical spelling, or the destination of a positional."""
+        return next((name for name in self.names if name.startswith("--")), (*self.names, self.dest)[0])
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a release registers. `members`: scope → name → default of the objects and registries that it declares."""
+
+    options: tuple[Registered, ...]
+    members: Mapping[str, Mapping[str, Any]]
+
+
+def _default(row: Mapping[str, Any]) -> Any:
+    return row["default"] if "default" in row else NoDefault(row.get("default_text", ""))
+
+
+def _registered(row: Mapping[str, Any]) -> Registered:
+    choices = row["choices"]
+    return Registered(
+        names=tuple(row["names"]),
+        default=_default(row),
+        choices=None if choices is None else tuple(choices),
+        **{name: row[name] for name in ("dest", "nargs", "action", "required", "deprecated", "stores")},
+    )
+
+
 class EngineParser:
     """One engine release's own parser, kept running for many questions."""
 
@@ -98,14 +153,24 @@ class EngineParser:
     ) -> Answer:
         """What the release says to a launch, up to a stage. At stage `config` every named model needs its config."""
         request = {"argv": list(argv), "env": env or {}, "files": files or {}, "models": models or {}, "until": until}
+        answer = self._answer(request)
+        answer["warnings"] = tuple(answer.get("warnings", ()))
+        return Answer(**answer)
+
+    def listing(self) -> Listing:
+        """What the release registers: its parser's options and the members of its objects and registries."""
+        answer = self._answer({"list": True})
+        members = {scope: {row["name"]: _default(row) for row in rows} for scope, rows in answer["members"].items()}
+        return Listing(tuple(_registered(row) for row in answer["options"]), members)
+
+    def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         answer = self._line()
         if "harness" in answer:
             raise HarnessError(answer["harness"])
-        answer["warnings"] = tuple(answer.get("warnings", ()))
-        return Answer(**answer)
+        return answer
 
     def close(self) -> None:
         """End the worker."""

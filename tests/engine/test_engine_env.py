@@ -24,6 +24,18 @@ def test_sglang_keeps_the_release_pins_of_light_packages_only(tmp_path: Path) ->
     assert not [name for name in wanted if name.startswith(("flashinfer", "av"))]
 
 
+def test_an_old_sglang_release_states_its_requirements_under_extras(tmp_path: Path) -> None:
+    stated = ('transformers==4.54.0; extra == "runtime-common"', 'torch==2.7.1; extra == "srt"')
+    wanted = env.wanted("sglang", env.Sources(tmp_path, stated))
+    assert "transformers==4.54.0" in wanted
+    assert not [name for name in wanted if name.startswith(("torch", "openai-harmony"))]
+
+
+def test_requirements_are_taken_as_they_were_a_week_after_the_release() -> None:
+    assert env.settled("vllm", "0.6.3.post1") == "2024-10-24"
+    assert env.settled("vllm", "99.0.0") is None
+
+
 def test_vllm_leaves_out_devices_and_comments(tmp_path: Path) -> None:
     stated = (
         "# a comment",

@@ -370,19 +370,24 @@ def test_environment_variables_have_a_default_only_where_both_places_agree() -> 
         VLLM_B: int = 5
         VLLM_C: str | None = None
         VLLM_D: int = 7
+        VLLM_F: int = 0
+        VLLM_G: int | None = None
     environment_variables: dict = {
         "VLLM_A": lambda: bool(int(os.getenv("VLLM_A", "0"))),
         "VLLM_B": lambda: int(os.environ.get("VLLM_B", "6")),
         "VLLM_C": lambda: os.getenv("VLLM_C", None),
         "VLLM_D": lambda: read_somehow("VLLM_D"),
         "VLLM_E": lambda: os.getenv("VLLM_E"),
+        "VLLM_F": lambda: int(os.getenv("VLLM_F", "0")) if "VLLM_F" in os.environ else None,
+        "VLLM_G": lambda: int(os.getenv("VLLM_G", "0")) if "VLLM_G" in os.environ else None,
     }
     """
     files = {"engine/arg_utils.py": engine_args("pass"), "entrypoints/openai/cli_args.py": FRONT, "envs.py": envs}
     rows = rows_of(files)
     assert rows["VLLM_A"] == {"path": "env.VLLM_A", "kind": "value", "type": "bool", "default": False}
     assert rows["VLLM_C"]["default"] is None
-    assert [name for name in ("VLLM_B", "VLLM_D", "VLLM_E") if "default" in rows[name]] == []
+    assert rows["VLLM_G"]["default"] is None
+    assert [name for name in ("VLLM_B", "VLLM_D", "VLLM_E", "VLLM_F") if "default" in rows[name]] == []
 
 
 def test_a_tree_without_a_parser_is_refused() -> None:

@@ -20,6 +20,13 @@ ABSENT = (
 )
 # Torch must find out that there is no triton before a stand-in for it exists.
 BEFORE_STANDINS = ("torch._dynamo", "torch._inductor.runtime.triton_heuristics")
+# Transformers would look for the distributions of these packages, which their stand-ins lack.
+ABSENT_FOR_TRANSFORMERS = (
+    "is_flash_attn_2_available",
+    "is_flash_attn_3_available",
+    "is_flash_attn_4_available",
+    "is_torchao_available",
+)
 
 
 class _Parsed:
@@ -34,6 +41,15 @@ class _ParsedOnly(Exception):
     """Stops `prepare_server_args` between argparse and the resolution of arguments."""
 
 
+def _tell_transformers() -> None:
+    """Let transformers know that some packages are absent although they have stand-ins."""
+    for module in ("transformers.utils.import_utils", "transformers.utils"):
+        asked = importlib.import_module(module)
+        for question in ABSENT_FOR_TRANSFORMERS:
+            if hasattr(asked, question):
+                setattr(asked, question, lambda *_args, **_kwargs: False)
+
+
 class Adapter:
     """Asks the module `sglang.srt.server_args` of the release that is installed."""
 
@@ -43,6 +59,7 @@ class Adapter:
         for module in BEFORE_STANDINS:
             importlib.import_module(module)
         self.finder = standin.install(ABSENT.split())
+        _tell_transformers()
         facade.smooth_torch()
         facade.install(os.environ.get("SPECCONF_ENGINE_GPU", "H100"))
         self.module = importlib.import_module("sglang.srt.server_args")
@@ -59,6 +76,15 @@ class Adapter:
         parser = argparse.ArgumentParser(prog="sglang serve")
         self.module.ServerArgs.add_cli_args(parser)
         return parser
+
+    def members(self) -> dict[str, list[dict[str, Any]]]:
+        """The registry of environment variables, in the releases that have one."""
+        try:
+            registry = importlib.import_module("sglang.srt.environ")
+        except ModuleNotFoundError:
+            return {}
+        fields = [field for field in vars(registry.Envs).values() if isinstance(field, registry.EnvField)]
+        return {"sglang.env": [{"name": field.name, "default": field.default} for field in fields]}
 
     def _server_words(self, argv: list[str]) -> list[str]:
         """The words that the server's parser gets: `sglang serve` takes a model without its option."""

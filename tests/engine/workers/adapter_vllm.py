@@ -19,6 +19,46 @@ SHOWN = {  # config object → fields worth comparing
 }
 
 
+def _field(field: dataclasses.Field[Any]) -> dict[str, Any]:
+    """A dataclass field as a member; pydantic's own description of a default is looked through."""
+    default, factory = field.default, field.default_factory
+    if hasattr(default, "default_factory"):
+        default, factory = default.default, default.default_factory or dataclasses.MISSING
+    if factory is not dataclasses.MISSING:
+        default = factory()
+    absent = default is dataclasses.MISSING or type(default).__name__ == "PydanticUndefinedType"
+    return {"name": field.name} | ({} if absent else {"default": default})
+
+
+class _Captured(Exception):
+    """Carries a program's parser out of its `main`, at the point where the command line would be parsed."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+class _OldCommand:
+    """`vllm serve` of the releases before it had a class of its own."""
+
+    def __init__(self, scripts: Any) -> None:
+        self._scripts = scripts
+
+    def validate(self, args: argparse.Namespace) -> None:
+        if hasattr(self._scripts, "validate_parsed_serve_args"):
+            self._scripts.validate_parsed_serve_args(args)
+
+
+def _serve_module() -> Any:
+    """The module of `vllm serve`; `vllm.scripts` in old releases."""
+    try:
+        return importlib.import_module("vllm.entrypoints.cli.serve")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("vllm.entrypoints.cli"):
+            raise
+        return importlib.import_module("vllm.scripts")
+
+
 class Adapter:
     """Builds the parser as the `vllm` program does and turns its namespace into an engine config."""
 
@@ -54,16 +94,50 @@ class Adapter:
         return self._program()[1]
 
     def _program(self) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, Any]:
-        serve = importlib.import_module("vllm.entrypoints.cli.serve")
+        serve = _serve_module()
+        if not hasattr(serve, "cmd_init"):
+            return self._old_program(serve)
         program = self._flexible()(description="vLLM CLI")
         subparsers = program.add_subparsers(required=False, dest="subparser")
         command = serve.cmd_init()[0]
         return program, command.subparser_init(subparsers), command
 
+    def _old_program(self, scripts: Any) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, Any]:
+        """The same where `main` itself builds the parser: it is stopped when it would parse."""
+        flexible: Any = self._flexible()
+        original = flexible.parse_args
+
+        def stop(parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+            raise _Captured(parser)
+
+        flexible.parse_args = stop
+        try:
+            scripts.main()
+        except _Captured as captured:
+            program = captured.parser
+        else:
+            raise HarnessError("main of this release parses no command line")
+        finally:
+            flexible.parse_args = original
+        commands = next(action for action in program._actions if isinstance(action, argparse._SubParsersAction))
+        return program, commands.choices["serve"], _OldCommand(scripts)
+
     def _server_parser(self) -> argparse.ArgumentParser:
         """The parser of the server alone, which `python -m vllm.entrypoints.openai.api_server` uses."""
-        serve = importlib.import_module("vllm.entrypoints.cli.serve")
-        return serve.make_arg_parser(self._flexible()())
+        return _serve_module().make_arg_parser(self._flexible()())
+
+    def members(self) -> dict[str, list[dict[str, Any]]]:
+        """The fields of SpeculativeConfig where it is a dataclass, and the variables of `vllm.envs`."""
+        variables = importlib.import_module("vllm.envs").environment_variables
+        for name in variables:
+            os.environ.pop(name, None)
+        found = {"vllm.env": [{"name": name, "default": read()} for name, read in variables.items()]}
+        speculation = importlib.import_module("vllm.config").SpeculativeConfig
+        if dataclasses.is_dataclass(speculation):
+            found["vllm.speculative_config"] = [
+                _field(field) for field in dataclasses.fields(speculation) if field.init
+            ]
+        return found
 
     def parse(self, argv: list[str]) -> argparse.Namespace:
         """The namespace of `vllm serve …` or `python -m vllm.entrypoints.openai.api_server …`."""

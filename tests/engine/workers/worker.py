@@ -1,6 +1,8 @@
 """Runs inside an engine's environment and asks its own parser: a JSON request a line in, a JSON answer a line out.
 
-Request: `{"argv": [...], "env": {...}, "files": {name: text}, "models": {name: config}, "until": "parse" | "config"}`.
+Request: `{"argv": [...], "env": {...}, "files": {name: text}, "models": {name: config}, "until": "parse" | "config"}`,
+or `{"list": true}`, which is answered by `{"options": [...], "members": {scope: [...]}}`: what the release's own parser
+registers, and the members of the objects and registries that it declares.
 Files and models (their config.json) are laid into an empty folder that is the working directory, so the names in argv
 find them. Answer: `{"verdict": "accepts" | "rejects" | "crashes", "stage", "exception", "message", "where",
 "effective", "warnings"}`, or `{"harness": why}` when the question could not be put. Each request is answered by a
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import enum
 import importlib
 import io
 import json
@@ -50,9 +53,32 @@ class Warnings(logging.Handler):
 def plain(value: Any) -> Any:
     """A value as JSON; what JSON cannot hold is shown by its repr."""
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        return as_json(value)
     except (TypeError, ValueError):
         return repr(value)[:MESSAGE_LIMIT]
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON: sets in order, enumerations by their values. Raises what json raises for anything else."""
+
+    def known(inner: Any) -> Any:
+        if isinstance(inner, set | frozenset):
+            return sorted(inner)
+        if isinstance(inner, enum.Enum):
+            return inner.value
+        raise TypeError(type(inner).__name__)
+
+    return json.loads(json.dumps(value, allow_nan=False, default=known))
+
+
+def defaulted(value: Any) -> dict[str, Any]:
+    """A default: the value, or the text of one that JSON cannot hold; neither where argparse is to store none."""
+    if isinstance(value, str) and value == argparse.SUPPRESS:
+        return {}
+    try:
+        return {"default": as_json(value)}
+    except (TypeError, ValueError):
+        return {"default_text": repr(value)[:MESSAGE_LIMIT]}
 
 
 def lay_out(request: dict[str, Any], folder: Path) -> None:
@@ -69,6 +95,16 @@ def _inside(folder: Path, name: str) -> Path:
         raise HarnessError(f"the name {name!r} leads out of the request's folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def listed(adapter: Adapter) -> dict[str, Any]:
+    """What the release registers: its parser's options, and the members of its objects and registries."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        members = {
+            scope: [{"name": row["name"], **(defaulted(row["default"]) if "default" in row else {})} for row in rows]
+            for scope, rows in adapter.members().items()
+        }
+        return {"options": option_rows(adapter.parser()), "members": members}
 
 
 def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +194,7 @@ def _answer_and_exit(adapter: Adapter, request: dict[str, Any], folder: Path, wr
         try:
             lay_out(request, folder)
             os.chdir(folder)
-            answer = ask(adapter, request)
+            answer = listed(adapter) if request.get("list") else ask(adapter, request)
         except Exception as error:  # noqa: BLE001 (the parent must hear of it)
             answer = {"harness": f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]}
         with os.fdopen(writing, "w") as pipe:
@@ -181,23 +217,43 @@ def _read_until(reading: int, deadline: float) -> bytes | None:
 
 
 def option_rows(parser: argparse.ArgumentParser) -> list[dict[str, Any]]:
-    """The options a parser registers, as data."""
-    rows = []
-    for action in parser._actions:  # argparse has no public way to list them
-        kind = action.type
-        rows.append(
-            {
-                "names": list(action.option_strings),
-                "dest": action.dest,
-                "nargs": action.nargs,
-                "type": None if kind is None else getattr(kind, "__name__", repr(kind)),
-                "choices": None if action.choices is None else [plain(choice) for choice in action.choices],
-                "default": plain(action.default),
-                "const": plain(action.const),
-                "action": type(action).__name__,
-            }
-        )
-    return rows
+    """The options a parser registers, as data. Spellings are those it takes, which are more than those in its help."""
+    spellings: dict[int, list[str]] = {}
+    for spelling, action in parser._option_string_actions.items():  # argparse has no public way to list them
+        spellings.setdefault(id(action), []).append(spelling)
+    return [option_row(parser, action, spellings.get(id(action), [])) for action in parser._actions]
+
+
+def option_row(parser: argparse.ArgumentParser, action: argparse.Action, names: list[str]) -> dict[str, Any]:
+    """One option. A default that is text is read as an argument, as argparse reads it."""
+    kind, default = action.type, action.default
+    if isinstance(default, str) and default != argparse.SUPPRESS:
+        default = parser._get_value(action, default)
+    marked = getattr(parser, "_deprecated", set())  # vLLM keeps them so before Python 3.13
+    return defaulted(default) | {
+        "names": names,
+        "dest": action.dest,
+        "nargs": action.nargs,
+        "type": None if kind is None else getattr(kind, "__name__", repr(kind)),
+        "choices": None if action.choices is None else [plain(choice) for choice in action.choices],
+        "const": plain(action.const),
+        "action": type(action).__name__,
+        "required": action.required,
+        "deprecated": action in marked or getattr(action, "deprecated", False) or "Deprecated" in type(action).__name__,
+        "stores": {name: stored(parser, action, name) for name in names} if action.nargs in (0, "?") else {},
+    }
+
+
+def stored(parser: argparse.ArgumentParser, action: argparse.Action, name: str) -> dict[str, Any] | None:
+    """What an option stores when it is given alone; None when the launch stops at it."""
+    namespace = argparse.Namespace()
+    values = parser._get_values(action, [])
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            action(parser, namespace, values, name)
+    except (argparse.ArgumentError, ValueError, SystemExit):
+        return None
+    return {dest: plain(value) for dest, value in vars(namespace).items()}
 
 
 def serve(adapter: Adapter, requests: TextIO, answers: TextIO, limit: float) -> None:

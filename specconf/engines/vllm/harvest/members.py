@@ -159,6 +159,11 @@ def _agrees(name: str, default: Any, reader: ast.expr) -> bool:
 
 
 def _fallbacks(name: str, reader: ast.expr) -> Iterator[Any]:
+    """What a reading function gives where the variable is not set."""
+    read = reader.body if isinstance(reader, ast.Lambda) else reader
+    if isinstance(read, ast.IfExp) and ast.unparse(read.test) == f"{name!r} in os.environ":
+        yield read.orelse.value if isinstance(read.orelse, ast.Constant) else Unknown(ast.unparse(read.orelse))
+        return  # what it reads where the variable is set is no fallback
     for node in ast.walk(reader):
         if not isinstance(node, ast.Call) or ast.unparse(node.func).rpartition(".")[2] not in ("getenv", "get"):
             continue
