@@ -6,7 +6,9 @@ text, so that a reader of sources does not know where they came from. Nothing in
 
 from __future__ import annotations
 
+import ast
 import os
+import sys
 import tarfile
 import tempfile
 import zipfile
@@ -36,11 +38,31 @@ class Archive:
         """The text of one file; raises KeyError for a file that is not there."""
         if file not in self._known:
             raise KeyError(file)
-        return self._read(file).decode("utf-8-sig")  # some files begin with a byte-order mark
+        try:
+            return self._read(file).decode("utf-8-sig")  # some files begin with a byte-order mark
+        except UnicodeDecodeError as error:
+            raise HarvestError(f"{self.origin}: {file} is not UTF-8 text (byte {error.start})") from None
+
+    def parsed(self, file: str) -> ast.Module:
+        """The syntax of one file. Raises HarvestError for a file that this Python cannot parse."""
+        return parsed(self.text(file), f"{self.origin}: {file}")
 
     def below(self, folder: str) -> list[str]:
         """The files below a folder (`sglang/srt`), sorted."""
         return [file for file in self.files if file.startswith(f"{folder}/")]
+
+
+def parsed(text: str, where: str) -> ast.Module:
+    """The syntax of a text; `where` names it in the HarvestError for one that this Python cannot parse."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:  # ValueError: a null byte
+        place = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+        running = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise HarvestError(
+            f"{where}{place} cannot be parsed: {getattr(error, 'msg', error)}",
+            hint=f"It may be written for a newer Python than {running}, which reads it here.",
+        ) from None
 
 
 def wanted(name: str, package: str) -> bool:

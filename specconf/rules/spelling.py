@@ -15,7 +15,7 @@ from specconf.compat.rows import Option, Scope
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
-from specconf.engines.options import as_text
+from specconf.engines.options import as_text, loose
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
 from specconf.words import Candidates, JsonValue, Span, Unresolved
@@ -155,14 +155,44 @@ def _named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str,
 
 
 def _successor(name: str, scope: str, view: View) -> str:
-    """How this release spells what the option wrote in others; empty where it writes no such thing, or another one."""
-    rows = [row for _, row in _named(name, scope, view)]
-    if not rows or any("const" in row and row.get("kind", "value") == "value" for row in rows):
-        return ""
-    here = [o for path in {row["path"] for row in rows} for o in view.by_path.get(path, ()) if o.scope == scope]
-    kinds = {row.get("kind", "value") for row in rows}
-    fitting = [o for o in here if o.kind in kinds and o.names and not o.deprecated]
-    return fitting[0].names[0] if len(fitting) == 1 else ""
+    """How this release spells what the option wrote in others; empty where it writes no such thing, or another one.
+
+    Of a switch, that is the spelling which writes the same value: the opposite one would turn the setting round.
+    """
+    found = {
+        spelling
+        for _, row in _named(name, scope, view)
+        for option in view.by_path.get(row["path"], ())
+        if option.scope == scope and not option.deprecated
+        for spelling in _same_writers(option, name, row)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _same_writers(option: Option, name: str, row: Mapping[str, Any]) -> Iterator[str]:
+    """The first spelling of an option that writes what `name` wrote by its row of another release."""
+    kind = row.get("kind", "value")
+    if kind not in ("switch", "optional"):
+        if option.kind == kind and "const" not in row:
+            yield from option.names[:1]
+        return
+    written = row.get("const", True)
+    if name not in (row.get("names") or ()) and loose(name) not in {loose(n) for n in row.get("names") or ()}:
+        written = _opposite(written)
+    if option.kind in ("switch", "optional") and written is not None:
+        if _same(option.const, written):
+            yield from option.names[:1]
+        elif _same(_opposite(option.const), written):
+            yield from option.no_names[:1]
+
+
+def _opposite(value: JsonValue) -> JsonValue:
+    """What the opposite spelling of a switch writes; None where it has none."""
+    return not value if isinstance(value, bool) else None
+
+
+def _same(left: JsonValue, right: JsonValue) -> bool:
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def _releases_with(name: str, scope: str, view: View) -> str:

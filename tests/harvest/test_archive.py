@@ -76,6 +76,14 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     assert from_texts({"engine/a.py": "\ufeffx = 1\n"}).text("engine/a.py") == "x = 1\n"
 
 
+def test_a_file_that_cannot_be_read_is_named() -> None:
+    archive = Archive(["engine/a.py", "engine/b.py"], {"engine/a.py": b"x = (\n", "engine/b.py": b"\xff"}.__getitem__, "1.0")
+    with pytest.raises(HarvestError, match=r"1\.0: engine/a\.py:1 cannot be parsed"):
+        archive.parsed("engine/a.py")
+    with pytest.raises(HarvestError, match=r"engine/b\.py is not UTF-8"):
+        archive.parsed("engine/b.py")
+
+
 def test_what_is_asked_of_an_archive() -> None:
     archive = from_texts(FILES)
     assert "engine/args.py" in archive

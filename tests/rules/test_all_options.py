@@ -70,6 +70,29 @@ def test_what_the_parser_refuses(engine: str, release: str, words: list[str], co
     assert fix in finding.fix
 
 
+OTHER_NAMES = [
+    ("vllm", "0.20.0", "--disable-log-requests", "--no-enable-log-requests"),
+    ("vllm", "0.10.2", "--enable-custom-all-reduce", "--no-disable-custom-all-reduce"),
+    ("vllm", "0.32.0", "--disable-prefix-caching", "--no-enable-prefix-caching"),
+    ("vllm", "0.12.0", "-ep", "--enable-expert-parallel"),
+    ("vllm", "0.33.0", "--speculative-model=/d", "--spec-model"),
+    ("sglang", "0.5.23", "--mamba-scheduler-strategy=x", "--mamba-radix-cache-strategy"),
+    ("sglang", "0.4.6", "--enable-hicache", "--enable-hierarchical-cache"),
+    # Nothing in these releases writes what the spelling writes: its opposite is no substitute.
+    ("vllm", "0.6.0", "--no-enable-prefix-caching", ""),
+    ("vllm", "0.5.2", "--no-enable-chunked-prefill", ""),
+    ("sglang", "0.5.22", "--no-enable-tf32-matmul", ""),
+]
+
+
+@pytest.mark.parametrize(("engine", "release", "word", "instead"), OTHER_NAMES)
+def test_another_name_never_turns_a_switch_round(engine: str, release: str, word: str, instead: str) -> None:
+    fixes = [finding.fix for finding in found(engine, release, word) if finding.code in ("SC101", "SC102")]
+    assert len(fixes) == 1
+    written = f"Write {instead}: that is this release's name for {word.partition('=')[0]}."
+    assert (fixes == [written]) if instead else not any("name for" in fix for fix in fixes), fixes
+
+
 ACCEPTED = [
     ("vllm", "0.33.0", ["--tensor-par", "2"]),
     ("vllm", "0.33.0", ["--max-model-len", "16k"]),

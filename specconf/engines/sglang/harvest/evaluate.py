@@ -87,7 +87,7 @@ class Sources:
         stem = name.replace(".", "/")
         for file in (f"{stem}.py", f"{stem}/__init__.py"):
             if file in self.archive:
-                tree = ast.parse(self.archive.text(file))
+                tree = self.archive.parsed(file)
                 package = f"{name}.__init__" if file.endswith("__init__.py") else name
                 return Module(name, file, tree, bindings(tree.body, package), _stars(tree, package))
         return None

@@ -8,7 +8,6 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from specconf.errors import HarvestError
 from specconf.harvest.archive import Archive
 
 _HOPS = 8  # an import that is re-exported more often than this goes in circles
@@ -53,10 +52,7 @@ class Tree:
         if file not in self.archive:
             return None
         if file not in self._modules:
-            try:
-                tree = ast.parse(self.archive.text(file))
-            except (SyntaxError, UnicodeDecodeError, ValueError) as error:
-                raise HarvestError(f"{self.archive.origin}: {file} is not Python that can be read: {error}") from error
+            tree = self.archive.parsed(file)
             dotted = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             self._modules[file] = Module(file, dotted, dict(_bindings(tree.body)))
         return self._modules[file]

@@ -25,7 +25,7 @@ def metric_rows(reading: Reading) -> list[Row]:
 
 
 def _in_file(reading: Reading, file: str) -> Iterator[Row]:
-    tree = ast.parse(reading.evaluator.tree.archive.text(file))
+    tree = reading.evaluator.tree.archive.parsed(file)
     for name, line, kinds in _named(tree, set()):
         if len(kinds) == 1:
             yield reading.row("metrics", name, file, line, kind=min(kinds), where=file)

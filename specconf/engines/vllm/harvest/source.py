@@ -91,7 +91,7 @@ class Tree:
         stem = "/".join(parts)
         for file, package in ((f"{stem}.py", False), (f"{stem}/__init__.py", True)):
             if file in self.archive:
-                tree = ast.parse(self.archive.text(file))
+                tree = self.archive.parsed(file)
                 symbols = dict(_bindings(tree.body, name if package else name.rpartition(".")[0]))
                 return Module(name, file, symbols, tree)
         return None
