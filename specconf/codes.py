@@ -20,7 +20,11 @@ class Code:
 
 _CODES = (
     Code("SC101", "unknown-option", "An option, key or environment variable that this release does not know."),
-    Code("SC102", "ambiguous-option", "A shortened option that this release could read as several options."),
+    Code(
+        "SC102",
+        "ambiguous-option",
+        "A shortened option that is read as several options, or as another than is meant.",
+    ),
     Code(
         "SC103",
         "invalid-value",

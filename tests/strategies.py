@@ -212,8 +212,11 @@ def _without_contradictions(method: Method, values: dict[str, Any]) -> None:
         for field, length in (("num_steps", k), ("num_verify_tokens", k + 1)):
             if f"speculation.tree.{field}" in values:
                 values[f"speculation.tree.{field}"] = length
+    chain = METHODS[method].tree and values.get("speculation.tree.topk", 1) == 1
+    verified = values.get("speculation.tree.num_verify_tokens", 1) - 1
+    most = k or (values.get("speculation.tree.num_steps") or verified if chain else None) or 8
     if "speculation.schedule" in values:
-        values["speculation.schedule"] = _schedule(values["speculation.schedule"], k or 8)
+        values["speculation.schedule"] = _schedule(values["speculation.schedule"], most)
 
 
 def _schedule(lengths: list[int], most: int) -> list[dict[str, int]]:

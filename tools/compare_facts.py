@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, metavar="FILE")
     given = parser.parse_args(words)
     committed = ROOT / "compat" / given.engine / "harvested"
-    harvested = read_harvest(given.harvested or committed, committed / "releases.jsonl")
+    harvested = read_harvest(given.harvested or committed, committed)
     explained = given.explained or ROOT / "tools" / "facts_explained" / f"{given.engine}.yaml"
     comparer = import_module(COMPARERS[given.engine])
     facts = json.loads(given.facts.read_text("utf-8"))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
@@ -48,6 +48,30 @@ def compared(section: str, key: str, facts: object, ours: object) -> Row:
 def skipped(section: str, key: str, facts: object, reason: str) -> Row:
     """A row of the facts that has no counterpart to compare with, and why."""
     return Row(section, key, shown(facts), "", NOT_COMPARED, reason)
+
+
+def read_as(word: str, names: Collection[str]) -> str:
+    """What argparse makes of a word: a flag, a prefix of one, of several, or of none."""
+    if word in names:
+        return "exact"
+    longer = sorted(name for name in names if name.startswith(word))
+    return "unknown" if not longer else "ambiguous" if len(longer) > 1 else f"abbrev:{longer[0]}"
+
+
+def here_only(section: str, rows: Iterable[Mapping[str, Any]], package: str, listed: Collection[str]) -> Iterator[Row]:
+    """The messages of ours that were compared with none of the facts: one row for each file and kind, with all of them.
+
+    `listed` are the files, below `package`, of which the facts have any message. The number stands in the key, so that
+    an explanation holds for these messages and no further one.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        file, _, function = row["where"].partition(":")
+        told = f"{function}: {row['fragment']}" if function else row["fragment"]
+        groups.setdefault((file.removeprefix(f"{package}/"), row["kind"]), []).append(told)
+    for (file, kind), told in sorted(groups.items()):
+        facts = "others of this file" if file in listed else "no message of this file"
+        yield Row(f"{section}: here only", f"{file}: {len(told)} {kind}", facts, "; ".join(sorted(told)), DIFFERENT)
 
 
 def shown(value: object) -> str:
@@ -108,6 +132,7 @@ class Harvest:
     options: tuple[Record, ...]
     tables: tuple[Record, ...]
     messages: tuple[Record, ...]
+    scopes: Mapping[str, Sequence[Record]] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -199,11 +224,15 @@ class Sides:
         return "; ".join(f"{span(self.order, members)}: {text}" for text, members in found.items())
 
 
-def read_harvest(folder: Path, releases: Path) -> Harvest:
-    """The rows below `harvested/`; a folder without `releases.jsonl` takes the releases from the other path."""
-    own = folder / "releases.jsonl"
+def read_harvest(folder: Path, committed: Path) -> Harvest:
+    """The rows below a folder `harvested/`, with the scopes that stand beside the committed one.
+
+    A folder without `releases.jsonl` takes the releases from the committed one as well.
+    """
+    own, scopes = folder / "releases.jsonl", committed.parent / "scopes.yaml"
     kinds = [_read_lines(folder / f"{kind}.jsonl") for kind in ("options", "tables", "messages")]
-    return Harvest(_read_lines(own if own.exists() else releases), *kinds)
+    listed = yaml.safe_load(scopes.read_text("utf-8"))["scopes"] if scopes.exists() else {}
+    return Harvest(_read_lines(own if own.exists() else committed / "releases.jsonl"), *kinds, scopes=listed)
 
 
 def _read_lines(path: Path) -> tuple[Record, ...]:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from facts_common import Harvest, Record, Row, Span, between, compared, shown, skipped, span
+from facts_common import Harvest, Record, Row, Span, between, compared, read_as, shown, skipped, span
 from facts_sglang_checks import check_rows
 
 ABOUT = (
     "Facts: an AST scan of all 105 wheels, made independently of this harvester. Written by `tools/compare_facts.py`; the "
-    "explanations are in `tools/facts_explained/sglang.yaml`."
+    "explanations are in `tools/facts_explained/sglang.yaml`. Messages are compared both ways: `checks_measured: here only` "
+    "has those of ours that the facts lack, by file and kind."
 )
 CLI, ENV = "sglang.cli", "sglang.env"
 _TEXTS = re.compile(r"Literal|str\b|CudaGraphConfig")
@@ -89,12 +90,22 @@ def _flag(section: str, flag: str, fact: Record, harvested: Harvest) -> Iterator
     yield compared(
         section, f"{flag} defaults", history(order, _told(order, held, fact["defaults"], read)), history(order, ours)
     )
-    choices = harvested.by_release(found, "choices")
-    told = _told(order, held, fact["choices"] or [], lambda value: value)
-    # Where the facts have only the name of a list, there is nothing to compare.
-    told = {release: choices.get(release) if isinstance(value, str) else value for release, value in told.items()}
-    yield compared(section, f"{flag} choices", history(order, told), history(order, choices))
+    yield from _choices(section, flag, fact, harvested)
     yield from _deprecation(section, flag, fact, harvested)
+
+
+def _choices(section: str, flag: str, fact: Record, harvested: Harvest) -> Iterator[Row]:
+    """The words that a flag takes, wherever the facts list them."""
+    order, ours = harvested.order, harvested.by_release(harvested.named(flag, CLI), "choices")
+    told = _told(order, intervals(order, fact["intervals"]), fact["choices"] or [], lambda value: value)
+    named = {release: value for release, value in told.items() if isinstance(value, str)}
+    for name in sorted(set(named.values())):
+        releases = span(order, (release for release in named if named[release] == name))
+        yield skipped(section, f"{flag} choices {releases}", name, f"the facts give only the list's name, {name}")
+    if not named or set(told) != set(named):
+        left = {release: value for release, value in ours.items() if release not in named}
+        listed = {release: value for release, value in told.items() if release not in named}
+        yield compared(section, f"{flag} choices", history(order, listed), history(order, left))
 
 
 def _type_row(section: str, flag: str, fact: Record, row: Record) -> Row:
@@ -188,16 +199,8 @@ def _abbreviations(facts: Record, harvested: Harvest) -> Iterator[Row]:
             for release in harvested.held(row):
                 spelled[release].update((*row["names"], *row.get("no_names", ())))
     for word, told in facts["flag_abbreviations"]["history"].items():
-        ours = {release: _read_as(word, names) for release, names in spelled.items()}
+        ours = {release: read_as(word, names) for release, names in spelled.items()}
         yield compared("flag_abbreviations", word, told, history(order, ours))
-
-
-def _read_as(word: str, names: set[str]) -> str:
-    """What argparse makes of a word: a flag, a prefix of one, of several, or of none."""
-    if word in names:
-        return "exact"
-    longer = sorted(name for name in names if name.startswith(word))
-    return "unknown" if not longer else "ambiguous" if len(longer) > 1 else f"abbrev:{longer[0]}"
 
 
 def _environment(facts: Record, harvested: Harvest) -> Iterator[Row]:

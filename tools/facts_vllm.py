@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from facts_common import UNREAD, Harvest, Record, Row, Sides, compared, skipped, span
+from facts_common import UNREAD, Harvest, Record, Row, Sides, compared, read_as, skipped, span
 from facts_vllm_families import family_rows
 from facts_vllm_messages import message_rows
 
 ABOUT = (
     "The facts file read 72 of the 77 releases from 0.4.1 to 0.33.0; spans are compared over those. It is a check, never a"
-    " source: where the two differ, the engine's own source of the release decides, and says so below."
+    " source: where the two differ, the engine's own source of the release decides, and says so below. Messages are compared"
+    " both ways: `message_index: here only` has those of ours that the facts lack, by file and kind."
 )
 CLI, MEMBERS = "vllm.cli", "vllm.speculative_config"
 _VERSION = re.compile(r"\d+(?:\.\w+)+")
@@ -216,10 +217,49 @@ def _config_flag(sides: Sides) -> Iterator[Row]:
     releases, flags = fact["spec_flags"].split(";")[0].split(": ")
     for flag in flags.split(", "):
         yield compared(section, flag, releases.rstrip("+"), sides.held(sides.ours.named(flag, CLI)).first)
-    for key in ("parsing", "dotted", "prefix_match", "yaml"):
+    yield from _forms(sides, section, fact)
+    yield _abbreviation(sides, section, fact)
+    yield skipped(section, "parsing", fact["parsing"], "which function reads the JSON text: no row states it")
+
+
+def _forms(sides: Sides, section: str, fact: Record) -> Iterator[Row]:
+    """Since when each way of writing the members is read: of the scope's forms, and of the option for a file."""
+    dashes = re.search(r"from ([\d.]+) dashes in keys become underscores", fact["dotted"])
+    nested = re.search(r"nested mapping ([\d.]+)\+", fact["yaml"])
+    told = {
+        "dotted": re.match(r"[\d.]+(?=\+)", fact["dotted"]),
+        "dotted_dashes": dashes,
+        "yaml": nested,
+        "json": re.search(r"as JSON string in any release from ([\d.]+)", fact["yaml"]),
+    }
+    for form, found in told.items():
+        ours = [row for row in sides.ours.scopes.get(MEMBERS, ()) if form in row.get("forms", ())]
+        yield compared(section, f"form {form}", found[found.re.groups] if found else "not said", sides.held(ours).first)
+    file = re.match(r"(--\S+) \S+ ([\d.]+)\+", fact["yaml"])
+    flag, first = file.groups() if file else ("--config", "not said")
+    yield compared(section, f"yaml: {flag}", first, sides.held(sides.ours.named(flag, CLI)).first)
+    for part in ("--config=file form 0.17.0+", "CLI wins over YAML"):
+        said = part if part in fact["yaml"] else "not said"
         yield skipped(
-            section, key, fact[key], "how the text is read: forms in scopes.yaml and the tests of the option reader"
+            section, f"yaml: {part}", said, "how the file is found and merged: tests of the option reader hold it"
         )
+    for part in fact["dotted"].split("; ")[1:]:
+        if "dashes" not in part:
+            yield skipped(
+                section, f"dotted: {part}", part, "how keys and values are read: tests of the option reader hold it"
+            )
+
+
+def _abbreviation(sides: Sides, section: str, fact: Record) -> Row:
+    """The releases in which the parser takes the facts' abbreviation for the option: all that have it."""
+    word = fact["prefix_match"].rpartition(" ")[2].rstrip(")")
+    flag, spelled = "--speculative-config", dict[str, set[str]]()
+    for row in sides.ours.options:
+        if row["scope"] == CLI:
+            for release in sides.ours.held(row):
+                spelled.setdefault(release, {"--help"}).update((*row.get("names", ()), *row.get("no_names", ())))
+    taken = [release for release, names in spelled.items() if read_as(word, names) == f"abbrev:{flag}"]
+    return compared(section, f"prefix_match: {word}", f"{fact['first']}..", str(span(sides.order, taken)))
 
 
 def _deployment_flags(sides: Sides) -> Iterator[Row]:
@@ -256,11 +296,30 @@ def _eagle(sides: Sides) -> Iterator[Row]:
     for name in sorted(drafts - set(facts["architectures"])):
         held = sides.held(sides.ours.table("model_registry", value=name, group="speculative_decoding"))
         yield compared("eagle.architectures", name, "not listed", str(held))
-    files = facts["supports_eagle3_files_0_33_0"]
-    reason = "which classes implement an interface is not harvested; a constraint says what a load without it does"
-    yield skipped("eagle", "supports_eagle3_files_0_33_0", f"{len(files)} files", reason)
+    yield from _interface(sides, facts["supports_eagle3_files_0_33_0"])
     for key in ("recognition", "vocab"):
         yield skipped("eagle", key, facts[key], "prose on code; lowering and constraints carry it")
+
+
+def _interface(sides: Sides, files: Sequence[str]) -> Iterator[Row]:
+    """The files whose classes name the interface, beside those where the classes of our architectures have it from.
+
+    A package that chooses a file for the platform is one module here, and stands for all of its files.
+    """
+    section, release = "eagle.supports_eagle3_files_0_33_0", "0.33.0"
+    rows = [row for row in sides.ours.table("eagle3_interface") if release in sides.ours.held(row)]
+    if not rows:
+        yield skipped(section, "all files", f"{len(files)} files", "not harvested")
+        return
+    places = {item["file"] for row in rows for item in row["evidence"] if item["release"] == release}
+    declared = {place.removeprefix("vllm/").removesuffix(".py") for place in places}
+    packages = tuple(
+        row["module"].removeprefix("vllm.").replace(".", "/") + "/" for row in rows if "." in row["module"]
+    )
+    for file in files:
+        there = file in declared or file.startswith(packages)
+        yield compared(section, file, "there", "there" if there else "not there")
+    yield compared(section, "files besides", [], sorted(declared.difference(files)))
 
 
 def _speculators(sides: Sides) -> Iterator[Row]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from facts_common import DIFFERENT, EQUAL, Harvest, Row, Span, skipped, span
+from facts_common import DIFFERENT, EQUAL, Harvest, Row, Span, here_only, skipped, span
 
 SECTION = "message_index"
 # Fragments are cut at different lengths; this much of a short one must be common.
@@ -21,7 +21,8 @@ _NOT_THE_ENGINE = ("benchmarks/",)
 def message_rows(
     index: Sequence[Mapping[str, Any]], ours: Harvest, order: Sequence[str], read: Callable[[str], Span]
 ) -> Iterator[Row]:
-    """One row for each message of the facts: in which releases each side has it."""
+    """One row for each message of the facts, in which releases each side has it; then our messages that none of these is."""
+    taken: set[int] = set()
     ours_by, facts_by = _by_function(ours.messages, "where"), _by_function(index, "where")
     for fact in index:
         text, function = _text(fact["key"]), _function(fact["where"])
@@ -38,8 +39,14 @@ def message_rows(
             for row in ours_by.get(function, ())
             if any(alike(_text(peer["key"]), row["fragment"]) for peer in peers)
         ]
+        taken.update(map(id, rows))
         found = span(order, ours.held_by(rows))
         yield Row(SECTION, key, str(given), str(found), EQUAL if given == found else DIFFERENT)
+    left = [row for row in ours.messages if id(row) not in taken and span(order, ours.held(row)).members]
+    yield from here_only(SECTION, left, "vllm", {fact["where"].partition(":")[0] for fact in index})
+    unread = [row for row in ours.messages if not span(order, ours.held(row)).members]
+    if unread:
+        yield skipped(SECTION, f"{len(unread)} messages here", "", "they stand in no release that the facts read")
 
 
 def _by_function(rows: Iterable[Mapping[str, Any]], column: str) -> dict[str, list[Mapping[str, Any]]]:

@@ -40,11 +40,25 @@ class Database:
         self._raw = raw
         self._views: dict[Point, View] = {}
         self._typed: dict[int, Option] = {}
+        self._rules: dict[int, Constraint] = {}
 
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """All constraints, in the order of the data."""
-        return tuple(_constraint(row, self._examples_of(row)) for row in self._raw["constraints"])
+        return tuple(self.constraint_row(index) for index in range(len(self._raw["constraints"])))
+
+    @cached_property
+    def constraint_ranges(self) -> tuple[Ranges, ...]:
+        """Where each constraint holds, in the order of the data: few of them hold in any one release."""
+        return tuple(Ranges.unpack(row["r"]) for row in self._raw["constraints"])
+
+    def constraint_row(self, index: int) -> Constraint:
+        """One constraint, typed when it is first asked for."""
+        found = self._rules.get(index)
+        if found is None:
+            row = self._raw["constraints"][index]
+            found = self._rules[index] = _constraint(row, self.constraint_ranges[index], self._examples_of(row))
+        return found
 
     def _examples_of(self, row: Mapping[str, Any]) -> Callable[[], Mapping[str, Any]]:
         """A constraint's examples: in the row itself (an overlay's), or in the part of the index that holds them."""
@@ -113,6 +127,7 @@ class Database:
                 frozenset(row.get("forms") or ()),
                 Ranges.unpack(row["r"]),
                 row.get("tag") or "",
+                bool(row.get("coerces")),
             )
             for row in self._raw["scopes"]
         )
@@ -248,7 +263,7 @@ def _mapping(row: Mapping[str, Any]) -> MappingRow:
     )
 
 
-def _constraint(row: Mapping[str, Any], examples: Callable[[], Mapping[str, Any]]) -> Constraint:
+def _constraint(row: Mapping[str, Any], ranges: Ranges, examples: Callable[[], Mapping[str, Any]]) -> Constraint:
     return Constraint(
         id=row["id"],
         code=row["code"],
@@ -264,7 +279,7 @@ def _constraint(row: Mapping[str, Any], examples: Callable[[], Mapping[str, Any]
         fix=row.get("fix", ""),
         evidence=tuple(Evidence(EvidenceKind(kind), text) for kind, text in row["evidence"]),
         examples=examples,
-        ranges=Ranges.unpack(row["r"]),
+        ranges=ranges,
         groups=row.get("groups") or {},
         tries=row.get("try") or {},
     )

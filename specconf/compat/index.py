@@ -17,7 +17,7 @@ from typing import Any
 from specconf.compat.releases import ReleaseLine, compile_ranges
 from specconf.compat.sources import ENGINE_NAMES, SourceTree
 from specconf.compat.store import SCHEMA, part_name
-from specconf.errors import DatabaseError
+from specconf.errors import DatabaseError, UnknownReleaseError
 from specconf.findings import EvidenceKind
 
 EXAMPLES = ("probe", "twin", "also")
@@ -31,7 +31,19 @@ def compile_engine(tree: SourceTree, engine: str, *, line: ReleaseLine | None = 
 
     `line` is given for an overlay: people's ranges there use the base's releases. Machine-written rows speak of the releases
     that the overlay lists itself, and of no others.
+
+    Raises DatabaseError for a file or a row that no index can be made of.
     """
+    try:
+        return _compiled(tree, engine, line)
+    except (KeyError, TypeError, AttributeError, ValueError, UnknownReleaseError) as error:
+        raise DatabaseError(
+            f"{engine}: a row cannot be read ({type(error).__name__}: {error})",
+            hint="`specconf db lint` names the file and the row.",
+        ) from error
+
+
+def _compiled(tree: SourceTree, engine: str, line: ReleaseLine | None) -> dict[str, Any]:
     releases = [(row["version"], row.get("date")) for row in tree.machine_rows(engine, "releases")]
     own = ReleaseLine(engine, releases) if releases or line is None else line
     line = line or own

@@ -1,6 +1,7 @@
 """Consistency of one engine's data: rows that overlap or hold nowhere, members without their object, dead replacements.
 
-Each check is a function from the database to its problems. What needs rules to be run is in `specconf.rules.datalint`.
+Each check is a function from the database to its problems. What a written row has to hold by itself is in
+`specconf.compat.rowlint`, what needs rules to be run in `specconf.rules.datalint`.
 """
 
 from __future__ import annotations
@@ -52,10 +53,13 @@ def _all_rows(database: Database) -> Iterator[Dated]:
     yield from ((f"method {method.value}", method.ranges) for method in database.methods)
     yield from ((constraint.id, constraint.ranges) for constraint in database.constraints)
     yield from ((f"mapping of {row.field}", row.ranges) for row in database.mapping)
+    yield from ((f"scope {scope.name}", scope.ranges) for scope in database.scopes)
+    yield from ((f"steps of {stage}", ranges) for ranges, stage, _ in database.steps)
+    yield from ((f"message {message.fragment!r}", message.ranges) for message in database.messages)
 
 
 def overlapping_rows(database: Database) -> Found:
-    """Two rows that say different things of one spelling, table entry, method or scope in one release."""
+    """Two rows of one spelling, table entry, method, scope, list of steps or message in one release."""
     groups: dict[Hashable, list[Dated]] = {}
     for ranges, row in database.raw_options:
         for name in row.get("names") or (f"the positional {row['path']}",):
@@ -77,11 +81,16 @@ def overlapping_rows(database: Database) -> Found:
         )
     for scope in database.scopes:
         groups.setdefault(("scope", scope.name), []).append((f"scope {scope.name}", scope.ranges))
+    for ranges, stage, _ in database.steps:
+        groups.setdefault(("steps", stage), []).append((f"steps of {stage}", ranges))
+    for message in database.messages:
+        said = (message.kind, message.exception, message.fragment, message.where)
+        groups.setdefault(("message", *said), []).append((f"message {message.fragment!r}", message.ranges))
     yield from _overlaps(database, groups.values())
 
 
 # Columns of a table that tell two entries of one value apart.
-_QUALIFIERS = {"layer", "where", "draft", "key", "spec", "era", "by"}
+_QUALIFIERS = {"layer", "where"}
 
 
 def _overlaps(database: Database, groups: Iterable[list[Dated]]) -> Found:
@@ -116,21 +125,47 @@ def unmapped_fields(database: Database) -> Found:
 
 
 def outlived_parents(database: Database) -> Found:
-    """A member of an object in a release in which nothing writes the object; an option of a scope that is not described."""
+    """A member of an object in a release in which nothing writes the object, or in which its scope is not described."""
     objects: dict[str, list[Ranges]] = {}
     for ranges, row in database.raw_options:
         if row.get("members"):
             objects.setdefault(row["members"], []).append(ranges)
-    described = {scope.name for scope in database.scopes}
-    for name in dict.fromkeys(row["scope"] for _, row in database.raw_options):
+    described: dict[str, list[Ranges]] = {}
+    for scope in database.scopes:
+        described.setdefault(scope.name, []).append(scope.ranges)
+    for name in dict.fromkeys([*(row["scope"] for _, row in database.raw_options), *objects]):
         if name not in described:
             yield f"scope {name}", "is not in scopes.yaml"
+    for name in dict.fromkeys(described):
+        if name not in objects and not _is_root(name):
+            yield f"scope {name}", "is described, and no option is the object that holds it"
     for ranges, row in database.raw_options:
-        about = f"{row['scope']} {row['path']}"
-        parents = objects.get(row["scope"])
-        lonely = _first_uncovered(ranges, parents) if parents else None
-        if lonely is not None:
-            yield about, f"exists in {database.line.names[lonely]}, where no option is the object that holds it"
+        yield from _lonely(database, row, ranges, objects, described)
+
+
+def _lonely(
+    database: Database,
+    row: Mapping[str, Any],
+    ranges: Ranges,
+    objects: Mapping[str, list[Ranges]],
+    described: Mapping[str, list[Ranges]],
+) -> Found:
+    """What an option row has nothing to stand on in: an object, a description of its scope."""
+    name, about, names = row["scope"], f"{row['scope']} {row['path']}", database.line.names
+    lonely = None if _is_root(name) else _first_uncovered(ranges, objects.get(name, ()))
+    if lonely is not None:
+        yield about, f"exists in {names[lonely]}, where no option is the object that holds it"
+    strange = _first_uncovered(ranges, described[name]) if name in described else None
+    if strange is not None:
+        yield about, f"exists in {names[strange]}, where scopes.yaml does not describe its scope"
+
+
+# Scopes that no option holds: command lines, environments, and the engine's own option file.
+_ROOTS = {"cli", "serve", "env", "yaml"}
+
+
+def _is_root(scope: str) -> bool:
+    return scope.rpartition(".")[2] in _ROOTS
 
 
 def _first_uncovered(ranges: Ranges, covers: Iterable[Ranges]) -> int | None:
@@ -141,22 +176,31 @@ def _first_uncovered(ranges: Ranges, covers: Iterable[Ranges]) -> int | None:
 
 
 def dead_replacements(database: Database) -> Found:
-    """A deprecated spelling whose replacement its release does not have; any other successor that no release has."""
+    """A deprecated spelling whose replacement its release does not have; any other successor that no release has.
+
+    A variable may be replaced by anything; a flag or a key never by a variable.
+    """
     existing: dict[str, list[Ranges]] = {}
+    variables: dict[str, list[Ranges]] = {}
     for ranges, row in database.raw_options:
+        table = variables if _is_variable(row) else existing
         for name in {row["path"], *(row.get("names") or ()), *(row.get("no_names") or ())}:
-            existing.setdefault(name, []).append(ranges)
+            table.setdefault(name, []).append(ranges)
     for ranges, row in database.raw_options:
         replacement = str(row.get("replaced_by") or "").partition(" ")[0]
         if not replacement:
             continue
         name = _plain_name(replacement, existing)
-        held = existing.get(name, [])
+        held = [*existing.get(name, ()), *(variables.get(name, ()) if _is_variable(row) else ())]
         lonely = _first_uncovered(ranges, held)
         if lonely is not None and (row.get("deprecated") or not held):
             where = "; ".join(other.text(database.line) for other in held) or "no known release"
             release = database.line.names[lonely]
             yield f"{row['scope']} {row['path']}", f"names {replacement} in {release}, but that exists in {where}"
+
+
+def _is_variable(row: Mapping[str, Any]) -> bool:
+    return str(row["scope"]).rpartition(".")[2] == "env"
 
 
 def _plain_name(replacement: str, existing: Mapping[str, Any]) -> str:

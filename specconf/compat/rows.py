@@ -70,7 +70,8 @@ class Option:
 class Scope:
     """What is known of one list of options in one range of releases.
 
-    `tag` is the path of the discriminator, where the members depend on its value (`Option.methods`).
+    `tag` is the path of the discriminator, where the members depend on its value (`Option.methods`). `coerces`: a value of
+    another type is taken where it can be read as the member's own ("3" and 3.0 for 3, 1 for true).
     """
 
     name: str
@@ -79,6 +80,7 @@ class Scope:
     forms: frozenset[str]
     ranges: Ranges
     tag: str = ""
+    coerces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

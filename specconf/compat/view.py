@@ -139,7 +139,8 @@ class View:
     @cached_property
     def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
         """Constraints that hold or may hold here, in the engine's order of stages and steps."""
-        rows = [(c, held) for c in self.db.constraints if (held := c.ranges.holds(self.point)) is not False]
+        held_at = ((index, ranges.holds(self.point)) for index, ranges in enumerate(self.db.constraint_ranges))
+        rows = [(self.db.constraint_row(index), held) for index, held in held_at if held is not False]
         return tuple(_ordered(rows, self._step_order))
 
     @cached_property
@@ -238,12 +239,10 @@ def _ordered(
 
     ordered = sorted(rows, key=key)
     placed: list[tuple[Constraint, Ternary]] = []
-    waiting = ordered
-    names = {c.id for c, _ in ordered}
+    waiting = {c.id: (c, held) for c, held in ordered}
     while waiting:
-        done = {c.id for c, _ in placed}
-        ready = [r for r in waiting if all(a in done or a not in names for a in r[0].after)]
-        following = ready[0] if ready else waiting[0]
+        ready = (row for row in waiting.values() if not any(name in waiting for name in row[0].after))
+        following = next(ready, None) or next(iter(waiting.values()))
         placed.append(following)
-        waiting = [r for r in waiting if r is not following]
+        del waiting[following[0].id]
     return placed

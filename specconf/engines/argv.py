@@ -18,6 +18,7 @@ from specconf.engines.near import near_names
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
 from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 
+_NO_VALUE = "no value: it is a switch"
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
@@ -47,6 +48,8 @@ class ArgvReader:
         self.names = view.names.get(grammar.scope, {})
         self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
         self._dotted: set[str] = set()
+        self._switched = ""  # the switch right before the word that is read now
+        self._refused = False  # whether the word right before it was taken by nothing
 
     def read(self, argv: Sequence[Word]) -> None:
         """Read all words into the builder."""
@@ -60,6 +63,7 @@ class ArgvReader:
                     self._positional(positional)
                 return
             elif _is_flag(word.value):
+                self._switched, self._refused = "", False
                 self._flag(word, word.value, rest)
             else:
                 self._positional(word)
@@ -77,16 +81,25 @@ class ArgvReader:
     def _positional(self, word: Word) -> None:
         free = [o for o in self.positionals if self.builder.current(o.path) is None]
         if not free:
-            self._problem(ProblemKind.UNEXPECTED, word.text, word.span)
+            self._unexpected(word)
             return
         value: Value = word.value if word.value is not None else Unresolved(word.raw)
         self.builder.write(free[0].path, Written(value, Origin.ARGV, "", where=word.span))
+
+    def _unexpected(self, word: Word) -> None:
+        """A word that nothing takes; behind a switch it is most likely meant as the switch's value."""
+        if self._switched:
+            self._problem(ProblemKind.INVALID, self._switched, word.span, value=word.text, expected=_NO_VALUE)
+        elif not self._refused:  # of several in a row, one is enough to say so
+            self._problem(ProblemKind.UNEXPECTED, word.text, word.span)
+        self._switched, self._refused = "", True
 
     def _flag(self, word: Word, text: str, rest: list[Word]) -> None:
         name, equals, inline = text.partition("=")
         match = self._match(name)
         if isinstance(match, Problem):
             self.builder.problem(_placed(match, word.span))
+            self._refused = True  # the words behind it are its own
             if not equals and rest and not (rest[0].value and _is_flag(rest[0].value)):
                 rest.pop(0)  # what follows an unknown flag is most likely its value
             return
@@ -100,9 +113,10 @@ class ArgvReader:
 
     def _switch(self, match: _Match, name: str, inline: str | None, span: Span | None) -> None:
         if inline is not None:
-            self._problem(ProblemKind.INVALID, name, span, value=inline, expected="no value: it is a switch")
+            self._problem(ProblemKind.INVALID, name, span, value=inline, expected=_NO_VALUE)
             return
         self._write(match, False if match.negated else match.option.const, name, span)
+        self._switched = name
 
     def _single(self, match: _Match, name: str, inline: Word | None, span: Span | None, rest: list[Word]) -> None:
         word = inline

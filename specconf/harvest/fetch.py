@@ -1,7 +1,8 @@
 """Releases as a package index has them: which there are, and the Python files of one of them, with the bytes it took.
 
 An sdist or a small wheel is downloaded whole and its hash is checked; out of a large wheel only the wanted members are
-read, by ranges, where the index serves ranges. What was fetched once is kept in a cache as one zip file a release.
+read, by ranges, where the index serves ranges. What was fetched once is kept in a cache as one zip file a release, whose
+comment names the file that it was made from with the hash that the index gave of it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ import os
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from packaging.version import InvalidVersion, Version
 
 from specconf.errors import HarvestError
-from specconf.harvest.archive import Archive, from_zip, open_archive, store
+from specconf.harvest.archive import Archive, from_zip, open_archive, origin_of, store, writing
 
 if TYPE_CHECKING:
     import requests
@@ -33,6 +35,8 @@ WHOLE_BELOW = 64 * 1024 * 1024
 _TIMEOUT_S = 60
 _BLOCK = 1 << 20
 _CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_OTHER_SOURCES = "Name another index with --index-url URL, or read a local wheel, sdist or checkout with --from PATH."
+OTHER_CACHE = "Name another folder for fetched sources with --cache DIR."
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class PackageIndex:
         """Every release of a project that has files, oldest first; dev releases and yanked files are left out."""
         from pypi_simple import PyPISimple
 
-        with _as_harvest_error(f"the index does not list {project}"):
+        with _as_harvest_error(f"the releases of {project} cannot be listed"):
             page = PyPISimple(self._url, session=self._session).get_project_page(project, timeout=_TIMEOUT_S)
         by_version: dict[Version, list[DistributionPackage]] = {}
         for file in page.packages:
@@ -137,20 +141,24 @@ class PackageIndex:
         return Archive(texts, texts.__getitem__, file.filename)
 
 
-def cached(cache: Path, release: str, package: str) -> Archive | None:
-    """The sources of a release that were fetched before."""
-    path = _kept(cache, release)
-    return open_archive(path, package) if path.is_file() else None
+def kept_at(cache: Path, package: str, release: str) -> Path:
+    """Where the sources of a release are kept."""
+    return cache / f"{package}-{release}.zip"
 
 
-def keep(cache: Path, release: str, archive: Archive, package: str) -> Archive:
-    """Keep the sources of a release, and read them from there from now on."""
-    store(archive, _kept(cache, release))
-    return open_archive(_kept(cache, release), package)
+def is_kept(path: Path, listed: Mapping[str, str | None]) -> bool:
+    """Whether whole sources lie there that were made from the very file that the index lists (`PackageIndex.listed`)."""
+    return origin_of(path) == _origin(listed)
 
 
-def _kept(cache: Path, release: str) -> Path:
-    return cache / f"{release}.zip"
+def keep(path: Path, archive: Archive, listed: Mapping[str, str | None]) -> None:
+    """Keep sources that were fetched."""
+    with writing(path, OTHER_CACHE):
+        store(archive, path, _origin(listed))
+
+
+def _origin(listed: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {"file": listed["file"], "sha256": listed.get("sha256")}
 
 
 def _version(text: str | None) -> Version | None:
@@ -196,17 +204,47 @@ def _verify(file: DistributionPackage, content: bytes) -> None:
 
 @contextmanager
 def _as_harvest_error(what: str) -> Iterator[None]:
-    """Network and archive errors as one kind of error that says what was asked for."""
+    """Network and archive errors as one kind of error that says what was asked for, and why it failed."""
     import requests
-    from pypi_simple import NoSuchProjectError
-    from remotezip import RemoteIOError
+    from pypi_simple import NoSuchProjectError, UnsupportedContentTypeError, UnsupportedRepoVersionError
+    from remotezip import RemoteZipError
 
+    answers = (NoSuchProjectError, UnsupportedContentTypeError, UnsupportedRepoVersionError)
     try:
         yield
-    except (requests.RequestException, NoSuchProjectError, RemoteIOError, zipfile.BadZipFile, OSError) as error:
-        raise HarvestError(f"{what}: {_first_line(error)}") from error
+    except (requests.RequestException, *answers, RemoteZipError, zipfile.BadZipFile, OSError) as error:
+        raise HarvestError(f"{what}: {_reason(error)}", hint=_OTHER_SOURCES) from error
 
 
-def _first_line(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    """Why something could not be fetched, in a few words of our own where the library's are of its inside."""
+    import requests
+    from remotezip import RemoteIOError
+
+    if isinstance(error, RemoteIOError) and error.__context__ is not None:
+        return _reason(error.__context__)
+    match error:
+        case requests.exceptions.SSLError():
+            return f"the certificate of {_host(error)} is not accepted"
+        case requests.exceptions.ProxyError():
+            return f"the proxy to {_host(error)} cannot be reached"
+        case requests.Timeout():
+            return f"{_host(error)} does not answer within {_TIMEOUT_S} s"
+        case requests.ConnectionError():
+            return f"{_host(error)} cannot be reached"
+        case requests.exceptions.ChunkedEncodingError():
+            return f"{_host(error)} broke off its answer"
+        case requests.HTTPError(response=requests.Response() as response):
+            return f"{_host(error)} answers {response.status_code} {response.reason}".rstrip()
+    return _first_line(error)
+
+
+def _host(error: requests.RequestException) -> str:
+    """The server that was asked, without the name and password that its address may carry."""
+    address = error.request.url if error.request is not None else None
+    return urlsplit(address or "").netloc.rpartition("@")[2] or "the index"
+
+
+def _first_line(error: BaseException) -> str:
     """An error in one line, without the name and password that an index's URL may carry."""
     return _CREDENTIALS.sub("//***@", (str(error).splitlines() or [type(error).__name__])[0])

@@ -1,22 +1,24 @@
-"""The harvested files of one engine: read, brought up to date with newly read releases, and written atomically."""
+"""The harvested files of one engine: read, brought up to date with newly read releases, compared, and written together."""
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from specconf.errors import HarvestError
-from specconf.harvest.harvester import KINDS, Harvested, Harvester, joined, json_lines, spread
-from specconf.harvest.intervals import Row
+from specconf.harvest.archive import writing
+from specconf.harvest.harvester import KINDS, Harvested, Harvester, joined, json_lines, key_of, sizes, spread
+from specconf.harvest.intervals import Key, Row
 
 RELEASES = "releases"
+OTHER_OUTPUT = "Name another folder to write into with --output DIR."
+_ONE_STATE = "Restore the engine's four files from one state, or move them away and harvest every release again."
 
 
 @dataclass(frozen=True)
@@ -46,18 +48,47 @@ class HarvestedFiles:
 
 
 def load(folder: Path) -> HarvestedFiles:
-    """The files as they are; an absent one has no rows."""
-    return HarvestedFiles(
-        _rows(folder / f"{RELEASES}.jsonl"), {kind: _rows(folder / f"{kind}.jsonl") for kind in KINDS}
-    )
+    """The files as they are; an absent one has no rows. Raises HarvestError for one that `write` cannot have written."""
+    places = {kind: folder / f"{kind}.jsonl" for kind in (RELEASES, *KINDS)}
+    rows = {kind: _rows(place) for kind, place in places.items()}
+    known: set[str] = set()
+    for line, row in enumerate(rows[RELEASES], 1):
+        try:
+            Version(row["version"])
+        except (KeyError, TypeError, InvalidVersion):
+            raise HarvestError(f"{places[RELEASES]}:{line} has no version of a release.", hint=_ONE_STATE) from None
+        known.add(row["version"])
+    for kind in KINDS:
+        for line, row in enumerate(rows[kind], 1):
+            if fault := _fault(row, known):
+                raise HarvestError(f"{places[kind]}:{line} {fault}.", hint=_ONE_STATE)
+    return HarvestedFiles(rows[RELEASES], {kind: rows[kind] for kind in KINDS})
+
+
+def _fault(row: Row, known: set[str]) -> str:
+    """What keeps a row from being spread over the known releases; empty when nothing does."""
+    releases, evidence = row.get("releases"), row.get("evidence")
+    if not isinstance(releases, list) or not isinstance(evidence, list) or len(releases) != len(evidence):
+        return "does not have one entry of evidence for each of its ranges of releases"
+    for bounds in releases:
+        for bound in bounds.values() if isinstance(bounds, dict) else (bounds,):
+            if not isinstance(bound, str) or bound not in known:
+                return f"speaks of the release {bound}, which {RELEASES}.jsonl does not list"
+    return ""
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _rows(path: Path) -> list[Row]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        return [json.loads(line) for line in lines]
+        rows = [json.loads(line) for line in _text(path).splitlines()]
     except (OSError, ValueError) as error:
         raise HarvestError(f"{path} cannot be read: {error}") from error
+    if not all(isinstance(row, dict) for row in rows):
+        raise HarvestError(f"{path} cannot be read: a line is no JSON object", hint=_ONE_STATE)
+    return rows
 
 
 def with_predecessors(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
@@ -76,45 +107,103 @@ def with_predecessors(wanted: Iterable[str], known: Sequence[str]) -> list[str]:
     return [release for release in order if release in needed]
 
 
-def updated(harvester: Harvester, files: HarvestedFiles, read: Iterable[ReadRelease]) -> HarvestedFiles:
+def updated(
+    harvester: Harvester, files: HarvestedFiles, read: Iterable[ReadRelease], *, anew: bool = False
+) -> HarvestedFiles:
     """The files with these releases added, or in place of what was there: as if all had been read together.
 
-    That is so where `with_predecessors` was followed.
+    That is so where `with_predecessors` was followed. `anew`: no other release is kept.
     """
     fresh = {release.version: release for release in read}
-    listed = {row["version"]: row for row in files.releases} | {name: r.listed for name, r in fresh.items()}
+    known = {row["version"]: row for row in files.releases}
+    listed = {} if anew else dict(known)
+    listed |= {name: _listed(known.get(name, {}), release.listed) for name, release in fresh.items()}
     order = sorted(listed, key=Version)
     rows: dict[str, list[Row]] = {}
     for kind in KINDS:
-        known = spread(files.rows.get(kind, ()), files.order)
-        kept = {release: found for release, found in known.items() if release not in fresh}
+        before = {} if anew else spread(files.rows.get(kind, ()), files.order)
+        kept = {release: found for release, found in before.items() if release not in fresh}
         rows[kind] = joined(harvester, kind, kept | {name: r.harvested.rows(kind) for name, r in fresh.items()}, order)
     return HarvestedFiles([listed[name] for name in order], rows)
 
 
+def _listed(known: Row, read: Row) -> Row:
+    """A release's line: what its new source says, with the date that is known where that does not have one.
+
+    The same file under another name is listed as it was.
+    """
+    dated = read | {"date": read["date"] or known.get("date")}
+    same = "sha256" in read and read["sha256"] == known.get("sha256")
+    return known | {"date": dated["date"]} if same else dated
+
+
+def shrunk(before: HarvestedFiles, after: HarvestedFiles) -> Iterator[str]:
+    """Every known release that loses more than a third of its rows in a file, with what it had and would have."""
+    for kind, rows in before.rows.items():
+        had, has = sizes(rows, before.order), sizes(after.rows[kind], after.order)
+        for release in before.order:
+            if 3 * has[release] < 2 * had[release]:
+                yield f"{release} would go from {had[release]} to {has[release]} rows in {kind}.jsonl"
+
+
 def write(folder: Path, files: HarvestedFiles) -> list[Path]:
-    """Write the files that changed, each atomically; returns them."""
-    contents = {RELEASES: files.releases, **files.rows}
-    changed = []
-    for name, rows in contents.items():
-        path, text = folder / f"{name}.jsonl", json_lines(rows)
-        before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if text != before:
-            _replace(path, text)
-            changed.append(path)
+    """Write the files that changed, all of them or none; returns them.
+
+    Each is written beside its place first. The list of releases takes its place last: were the renaming cut short, rows
+    would speak of a release that is not listed, which `load` refuses.
+    """
+    contents = {**files.rows, RELEASES: files.releases}
+    with writing(folder, OTHER_OUTPUT):
+        texts = {folder / f"{name}.jsonl": json_lines(rows) for name, rows in contents.items()}
+        changed = [path for path, text in texts.items() if text != _text(path)]
+        if changed:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=folder, prefix=".partial-") as beside:
+                for path in changed:
+                    (Path(beside) / path.name).write_text(texts[path], encoding="utf-8", newline="\n")
+                for path in changed:
+                    (Path(beside) / path.name).replace(path)
     return changed
 
 
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    Path(name).chmod(0o644)
-    Path(name).replace(path)
+@dataclass(frozen=True)
+class Changes:
+    """How one file differs from what it was, in rows."""
+
+    new: int
+    gone: int
+    changed: int
+    moved: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.new} new, {self.gone} gone, {self.changed} changed in what they say or in their releases, "
+            f"{self.moved} with another place (evidence) only"
+        )
 
 
-def changed_rows(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many rows are new or different, and how many are gone or different."""
-    old, new = ({json.dumps(row, sort_keys=True) for row in rows} for rows in (before, after))
-    return len(new - old), len(old - new)
+def changes(harvester: Harvester, before: HarvestedFiles, after: HarvestedFiles) -> Iterator[tuple[str, int, Changes]]:
+    """Of each file its name, its rows, and how they differ from those it had."""
+
+    def release_key(row: Row) -> Key:
+        return (row["version"],)
+
+    yield RELEASES, len(after.releases), _changes(before.releases, after.releases, release_key)
+    for kind, rows in after.rows.items():
+        yield kind, len(rows), _changes(before.rows.get(kind, ()), rows, key_of(harvester, kind))
+
+
+def _changes(before: Sequence[Row], after: Sequence[Row], key: Callable[[Row], Key]) -> Changes:
+    """Rows that say the same of the same releases are the same row; of the others, those of one key are one that changed."""
+    old, new = ({_without_evidence(row): row for row in rows} for rows in (before, after))
+    moved = sum(row != new[said] for said, row in old.items() if said in new)
+    gone, come = (
+        Counter(key(row) for said, row in ones.items() if said not in others)
+        for ones, others in ((old, new), (new, old))
+    )
+    changed = (gone & come).total()
+    return Changes(come.total() - changed, gone.total() - changed, changed, moved)
+
+
+def _without_evidence(row: Row) -> str:
+    return json.dumps({name: value for name, value in row.items() if name != "evidence"}, sort_keys=True)

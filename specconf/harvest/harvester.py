@@ -8,6 +8,7 @@ again, all at once or release by release, gives the same bytes.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -95,8 +96,15 @@ def joined(harvester: Harvester, kind: str, per_release: Mapping[str, list[Row]]
     """The rows of one file, from the rows of every release."""
     if kind == OPTIONS:
         return harvester.order(merge_rows(harvester.arrange(per_release, order), order, harvester.option_key))
-    keys: dict[str, Callable[[Row], Key]] = {TABLES: table_key, MESSAGES: message_key}
-    return merge_rows(per_release, order, keys[kind])
+    return merge_rows(per_release, order, key_of(harvester, kind))
+
+
+def key_of(harvester: Harvester, kind: str) -> Callable[[Row], Key]:
+    """What tells what the rows of one file are about."""
+    keys: dict[str, Callable[[Row], Key]] = {
+        OPTIONS: harvester.option_key, TABLES: table_key, MESSAGES: message_key,
+    }  # fmt: skip
+    return keys[kind]
 
 
 def spread(rows: Iterable[Row], order: Sequence[str]) -> dict[str, list[Row]]:
@@ -109,11 +117,21 @@ def spread(rows: Iterable[Row], order: Sequence[str]) -> dict[str, list[Row]]:
     for row in rows:
         plain = {name: value for name, value in row.items() if name not in ("releases", "evidence")}
         for bounds, evidence in zip(row["releases"], row["evidence"], strict=True):
-            first = places[bounds["since"]] if "since" in bounds else 0
-            end = places[bounds["before"]] if "before" in bounds else len(order)
-            for release in order[first:end]:
+            for release in order[_span(bounds, places)]:
                 found[release].append({**plain, "evidence": [evidence]})
     return found
+
+
+def sizes(rows: Iterable[Row], order: Sequence[str]) -> Counter[str]:
+    """How many of these rows every release has."""
+    places = {release: position for position, release in enumerate(order)}
+    return Counter(release for row in rows for bounds in row["releases"] for release in order[_span(bounds, places)])
+
+
+def _span(bounds: Mapping[str, str], places: Mapping[str, int]) -> slice:
+    first = places[bounds["since"]] if "since" in bounds else 0
+    end = places[bounds["before"]] if "before" in bounds else len(places)
+    return slice(first, end)
 
 
 def json_lines(rows: Iterable[Row]) -> str:

@@ -15,20 +15,30 @@ from specconf.compat.database import Database
 from specconf.compat.lint import Problem
 from specconf.compat.rows import Constraint
 from specconf.engines.registry import get_engine
+from specconf.errors import DatabaseError
+from specconf.findings import Severity
 from specconf.rules.checker import condition_of
 from specconf.rules.conditions import All, Named, Test
+from specconf.rules.judge import Judgement
 from specconf.rules.orderlint import unordered_overrides
 from specconf.rules.probes import meets, run_probe
 
-_SPELLING = {"SC101", "SC102", "SC103", "SC106"}
+# Codes of what an engine's parser says of a spelling.
+_SPELLING = "SC1"
 _OPTION_ROOTS = ("option.", "asked.")
 # More than one condition in ten that calls a predicate means that the language of conditions is too weak.
 _PREDICATE_SHARE = 10
 
 
 def problems(database: Database, *, examples: bool = True) -> Iterator[Problem]:
-    """Everything that is wrong with the constraints; running their examples takes a few seconds."""
+    """Everything that is wrong with the constraints; running their examples takes a few seconds.
+
+    A condition that cannot be read ends this: nothing can be judged by the others without it.
+    """
     engine = database.engine
+    if unread := [*_unreadable(database)]:
+        yield from unread
+        return
     for first, second in unordered_overrides(database):
         yield Problem("order", engine, second.id, f"overrides what {first.id} overrides, and nothing orders the two")
     yield from _predicates(database)
@@ -41,6 +51,17 @@ def problems(database: Database, *, examples: bool = True) -> Iterator[Problem]:
         if constraint.kind == "executable" and not found and examples:
             found += example_faults(database, constraint)
         yield from (Problem("constraint", engine, constraint.id, text) for text in found)
+
+
+def _unreadable(database: Database) -> Iterator[Problem]:
+    for constraint in database.constraints:
+        try:
+            condition_of(constraint)
+        except DatabaseError as error:
+            if constraint.kind == "executable":
+                yield Problem(
+                    "constraint", database.engine, constraint.id, f"its condition cannot be read: {error.message}"
+                )
 
 
 def _predicates(database: Database) -> Iterator[Problem]:
@@ -104,19 +125,34 @@ def example_faults(database: Database, constraint: Constraint) -> Iterator[str]:
 
 
 def probe_faults(database: Database, constraint: Constraint) -> Iterator[str]:
-    """The probe meets the constraint."""
-    _, judgement = run_probe(database, get_engine(database.engine), constraint.probe or {})
+    """The probe meets the constraint, and its release's parser takes it."""
+    judgement = _judged(database, constraint.probe)
     if not meets(judgement, constraint.id):
         yield "its probe does not meet it"
+    yield from (f"its probe is refused: {said}" for said in refusals(judgement))
 
 
 def twin_faults(database: Database, constraint: Constraint) -> Iterator[str]:
-    """The twin does not meet it, and decides so."""
-    _, judgement = run_probe(database, get_engine(database.engine), constraint.twin or {})
+    """The twin does not meet it, and decides so; its release's parser takes it."""
+    judgement = _judged(database, constraint.twin)
     if meets(judgement, constraint.id):
         yield "its twin meets it"
     if any(item.constraint == constraint.id for item in judgement.result.not_checked):
         yield "its twin does not decide it"
+    yield from (f"its twin is refused: {said}" for said in refusals(judgement))
+
+
+def _judged(database: Database, example: Mapping[str, Any] | None) -> Judgement:
+    return run_probe(database, get_engine(database.engine), example or {})[1]
+
+
+def refusals(judgement: Judgement) -> list[str]:
+    """Why a launch is refused for its spelling alone, whatever the constraints say of it."""
+    return [
+        finding.message
+        for finding in judgement.findings
+        if finding.severity is Severity.ERROR and finding.code.startswith(_SPELLING) and not finding.constraint
+    ]
 
 
 def conjunct_faults(database: Database, constraint: Constraint) -> Iterator[str]:
@@ -124,8 +160,7 @@ def conjunct_faults(database: Database, constraint: Constraint) -> Iterator[str]
     condition = condition_of(constraint)
     for index in range(len(condition.parts) if isinstance(condition, All) else 1):
         mutated = database.with_constraint(constraint.id, partial(_negated, index))
-        _, judgement = run_probe(mutated, get_engine(database.engine), constraint.probe or {})
-        if meets(judgement, constraint.id):
+        if meets(_judged(mutated, constraint.probe), constraint.id):
             yield f"conjunct {index + 1} of its condition decides nothing"
 
 
@@ -136,16 +171,14 @@ def _negated(index: int, when: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def range_faults(database: Database, constraint: Constraint) -> Iterator[str]:
-    """In the first, a middle and the last release of every range the probe meets it, in a spelling that release knows."""
+    """In every release that it claims, the probe meets it in a spelling, its own or another, that the release takes."""
     probes = [constraint.probe or {}, *({**(constraint.probe or {}), **other} for other in constraint.also)]
-    positions = {p for low, high in constraint.ranges.holds_in for p in (low, (low + high) // 2, high - 1)}
-    for position in sorted(positions):
-        release = database.line.names[position]
-        runs = [run_probe(database, get_engine(database.engine), {**probe, "release": release}) for probe in probes]
-        met = any(meets(judgement, constraint.id) for _, judgement in runs)
-        misspelt = [any(f.code in _SPELLING for f in j.findings) or bool(s.problems) for s, j in runs]
-        if not met and not all(misspelt):
-            yield f"it claims {release}, where its probe does not meet it"
+    for low, high in constraint.ranges.holds_in:
+        for release in database.line.names[low:high]:
+            judged = (_judged(database, {**probe, "release": release}) for probe in probes)
+            if not any(meets(judgement, constraint.id) and not refusals(judgement) for judgement in judged):
+                yield f"it claims {release}, where no spelling of its probe is taken and meets it"
+                break
 
 
 EXAMPLE_CHECKS: Mapping[str, Callable[[Database, Constraint], Iterator[str]]] = {

@@ -6,22 +6,19 @@ is information, with a did-you-mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option, Scope
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
-from specconf.engines.options import as_text, loose
+from specconf.engines.options import as_text
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
+from specconf.rules.othernames import instead, named, releases_with, successor
+from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
-from specconf.words import Candidates, JsonValue, Span, Unresolved
-
-_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
-_OPERATORS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+from specconf.words import Candidates, Span, Unresolved
 
 
 def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
@@ -70,8 +67,8 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.AMBIGUOUS:
         several = ", ".join(problem.near)
         message = f"{title} reads {name} as short for several options ({several}) and stops at start"
-        message += f"{_releases_with(name, problem.scope, view)}."
-        later = _successor(name, problem.scope, view)
+        message += f"{releases_with(name, problem.scope, view)}."
+        later = successor(name, problem.scope, view)
         fix = f"Write {later}: that is this release's name for {name}." if later else "Write the option out in full."
         return _rejects(view, "SC102", message, fix, problem)
     if problem.kind is ProblemKind.MISSING_VALUE:
@@ -95,9 +92,9 @@ def _left_out(problem: Problem, title: str, view: View) -> Finding:
     """An option of a spec that no launch of this release can hold; the engine never sees it."""
     name = problem.spelling
     if problem.kind is ProblemKind.UNKNOWN:
-        lived = _releases_with(name, problem.scope, view)
+        lived = releases_with(name, problem.scope, view)
         code, message = "SC101", f"{title} has no option {name}, so it cannot be written{lived}."
-        fix = f"Did you mean {' or '.join(problem.near)}?" if problem.near else f"Remove {name}."
+        fix = instead(name, problem.scope, problem.near, view, lived=False)
     else:
         code, message = (
             "SC103",
@@ -115,7 +112,7 @@ def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) ->
 
 def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
     """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
-    lived = _releases_with(name, scope.name, view)
+    lived = releases_with(name, scope.name, view)
     does = {"drops": "drops it without a word", "passes_on": "passes it on unread"}.get(scope.unknown_member)
     if scope.completeness != "complete" or scope.unknown_member == "unknown":
         verdict = ("SC101", Severity.INFO, Effect.WARNS)
@@ -130,85 +127,11 @@ def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, .
         view,
         *verdict,
         message,
-        fix=_instead(name, scope.name, near, view, lived=bool(lived)),
+        fix=instead(name, scope.name, near, view, lived=bool(lived)),
         option=name,
         where=where,
         stage=Stage.PARSE if scope.name.endswith("cli") else Stage.CONFIG,  # members are read after the command line
     )
-
-
-def _instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
-    """What to write instead of an option that this release does not have."""
-    later = _successor(name, scope, view)
-    if later:
-        return f"Write {later}: that is this release's name for {name}."
-    if near:
-        return f"Did you mean {' or '.join(near)}?"
-    return f"Remove {name}, or choose a release that has it." if lived else f"Remove {name}."
-
-
-def _named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:
-    """The rows of a scope, in any release, that have this spelling, with dashes or underscores."""
-    names = {name, f"--{name.replace('_', '-')}"} if scope.endswith("cli") else {name}
-    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
-    return [(ranges, row) for ranges, row in rows if names & {*(row.get("names") or ()), *(row.get("no_names") or ())}]
-
-
-def _successor(name: str, scope: str, view: View) -> str:
-    """How this release spells what the option wrote in others; empty where it writes no such thing, or another one.
-
-    Of a switch, that is the spelling which writes the same value: the opposite one would turn the setting round.
-    """
-    found = {
-        spelling
-        for _, row in _named(name, scope, view)
-        for option in view.by_path.get(row["path"], ())
-        if option.scope == scope and not option.deprecated
-        for spelling in _same_writers(option, name, row)
-    }
-    return found.pop() if len(found) == 1 else ""
-
-
-def _same_writers(option: Option, name: str, row: Mapping[str, Any]) -> Iterator[str]:
-    """The first spelling of an option that writes what `name` wrote by its row of another release."""
-    kind = row.get("kind", "value")
-    if kind not in ("switch", "optional"):
-        if option.kind == kind and "const" not in row:
-            yield from option.names[:1]
-        return
-    written = row.get("const", True)
-    if name not in (row.get("names") or ()) and loose(name) not in {loose(n) for n in row.get("names") or ()}:
-        written = _opposite(written)
-    if option.kind in ("switch", "optional") and written is not None:
-        if _same(option.const, written):
-            yield from option.names[:1]
-        elif _same(_opposite(option.const), written):
-            yield from option.no_names[:1]
-
-
-def _opposite(value: JsonValue) -> JsonValue:
-    """What the opposite spelling of a switch writes; None where it has none."""
-    return not value if isinstance(value, bool) else None
-
-
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
-
-
-def _releases_with(name: str, scope: str, view: View) -> str:
-    """In which other releases an option of this name exists, as an aside in brackets; empty when in none."""
-    line = view.db.line
-    held = [ranges for ranges, _ in _named(name, scope, view)]
-    runs: list[tuple[int, int]] = []
-    for position in range(len(line.names)):
-        if any(ranges.at(position) for ranges in held):
-            if runs and runs[-1][1] == position:
-                runs[-1] = (runs[-1][0], position + 1)
-            else:
-                runs.append((position, position + 1))
-    text = Ranges(tuple(runs)).text(line)
-    word = "" if text.startswith("before") else "from " if text.endswith(" on") and ";" not in text else "in "
-    return f"; it exists {word}{text}" if runs else ""
 
 
 def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
@@ -223,17 +146,22 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         yield _not_with(tag, rows[0], setting, engine, view)
         return
     option = _row_for(setting, fitting)
+    yield from _taken_for_another(setting, option, engine, view)
     if option.deprecated and setting.final.origin is not Origin.SPEC:
         yield _deprecated(setting, option, engine, view)
     value = setting.value
     if isinstance(value, Unresolved | Candidates):
         return
-    wrong = _wrong_value(option, value)
+    if view.scope(option.scope).coerces and option.type is not None and option.parser != AS_GIVEN:
+        value = coerced(value, option.type)
+    wrong = wrong_value(option, value)
     if wrong:
         shown = setting.final.spelling or option.key
-        message = f"{shown} is {as_text(value)}, but {engine.title} {view.release} takes {wrong}, so it stops at start."
+        given = as_text(value) if option.type == "str" or not isinstance(value, str) else repr(value)
+        message = f"{shown} is {given}, but {engine.title} {view.release} takes {wrong}, so it stops at start."
         severity = Severity.ERROR if option.evidence.rank <= EvidenceKind.DOCS.rank else Severity.WARNING
-        stage = Stage.CONFIG if "." in setting.path else Stage.PARSE
+        # Bounds are no part of what a parser checks: the configuration classes hold them.
+        stage = Stage.CONFIG if "." in setting.path or out_of_bounds(option, value) else Stage.PARSE
         yield _finding(
             view,
             "SC103",
@@ -246,6 +174,31 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             stage=stage,
             evidence=option.evidence,
         )
+
+
+def _taken_for_another(setting: Setting, option: Option, engine: Engine, view: View) -> Iterator[Finding]:
+    """A flag that other releases have, but that this one reads as the beginning of a different option."""
+    spelling = setting.final.spelling
+    if not spelling.startswith("--") or "." in spelling:
+        return
+    name = "--" + spelling.removeprefix("--").replace("_", "-")
+    if name in (*option.names, *option.no_names) or name in view.names.get(option.scope, {}):
+        return
+    others = {row["path"] for _, row in named(name, option.scope, view)}
+    if not others or setting.path in others:
+        return
+    full = next((n for n in (*option.names, *option.no_names) if n.startswith(name)), option.key)
+    message = f"{engine.title} {view.release} has no {spelling} and reads it as short for {full}"
+    yield _finding(
+        view,
+        "SC102",
+        Severity.WARNING,
+        Effect.IGNORES,
+        f"{message}{releases_with(name, option.scope, view)}.",
+        fix=f"Remove {spelling}, or write {full} if that is what is meant.",
+        option=setting.path,
+        where=setting.final.where,
+    )
 
 
 def _row_for(setting: Setting, rows: tuple[Option, ...]) -> Option:
@@ -303,56 +256,4 @@ def _deprecated(setting: Setting, option: Option, engine: Engine, view: View) ->
         option=setting.path,
         where=setting.final.where,
         evidence=option.evidence,
-    )
-
-
-def _wrong_value(option: Option, value: JsonValue) -> str:
-    """What the option takes instead, when the value does not fit; empty when it fits or that is not known."""
-    if option.own_parser:
-        return ""
-    if value is None:
-        return "" if option.nullable or option.default is None or option.type is None else _type_text(option)
-    if option.kind in {"list", "append"}:
-        items = value if isinstance(value, list) else [value]
-        return next((wrong for item in items if (wrong := _wrong_scalar(option, item))), "")
-    return _wrong_scalar(option, value)
-
-
-def _wrong_scalar(option: Option, value: JsonValue) -> str:
-    if option.choices is not None:
-        if any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in option.choices):
-            return ""
-        if option.type in _TYPES and _fits(option.type, value) and option.type != "str" and not isinstance(value, str):
-            return _choices_text(option)
-        return _choices_text(option) if isinstance(value, str) or option.type is None else _type_text(option)
-    if option.type in _TYPES and not _fits(option.type, value):
-        return _type_text(option)
-    if isinstance(value, int | float) and not isinstance(value, bool) and not _within(option, value):
-        return " and ".join(f"{_OPERATORS[op]} {bound:g}" for op, bound in option.bounds.items())
-    return ""
-
-
-def _fits(kind: str, value: JsonValue) -> bool:
-    if isinstance(value, bool):
-        return kind == "bool"
-    return isinstance(value, _TYPES[kind])
-
-
-def _within(option: Option, value: float) -> bool:
-    tests = {"gt": value.__gt__, "ge": value.__ge__, "lt": value.__lt__, "le": value.__le__}
-    return all(tests[op](bound) is True for op, bound in option.bounds.items())
-
-
-def _type_text(option: Option) -> str:
-    words = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
-    return words.get(option.type or "", "another type")
-
-
-def _choices_text(option: Option) -> str:
-    assert option.choices is not None
-    shown = [as_text(choice) for choice in option.choices]
-    return (
-        "one of " + ", ".join(shown)
-        if len(shown) <= 12
-        else f"one of {len(shown)} values such as {', '.join(shown[:6])}"
     )

@@ -114,6 +114,16 @@ def _chain(spec: Speculation) -> Found:
         yield "tree.num_verify_tokens", f"{wrong}; remove it"
 
 
+def _length(spec: Speculation) -> tuple[int | None, str]:
+    """K and the field that says it: of a chain its steps, or one less than the tokens to verify, say it as well."""
+    if spec.num_draft_tokens is None and spec.method.traits.tree and spec.tree.topk == 1:
+        if spec.tree.num_steps is not None:
+            return spec.tree.num_steps, "tree.num_steps"
+        if spec.tree.num_verify_tokens is not None:
+            return spec.tree.num_verify_tokens - 1, "tree.num_verify_tokens - 1"
+    return spec.num_draft_tokens, "num_draft_tokens"
+
+
 def _ngram(spec: Speculation) -> Found:
     low, high = spec.ngram.min, spec.ngram.max
     if not spec.method.traits.ngram:
@@ -125,10 +135,10 @@ def _ngram(spec: Speculation) -> Found:
 
 
 def _schedule(spec: Speculation) -> Found:
-    k = spec.num_draft_tokens
+    k, name = _length(spec)
     for index, step in enumerate(spec.schedule or ()):
         if k is not None and step.k > k:
-            yield f"schedule.{index}.k", f"k is {step.k}, more than num_draft_tokens = {k}"
+            yield f"schedule.{index}.k", f"k is {step.k}, more than {name} = {k}"
         if spec.disable_above is not None and step.k and step.up_to is not None and step.up_to > spec.disable_above:
             message = f"speculates up to {step.up_to} requests, but disable_above stops it above {spec.disable_above}"
             yield f"schedule.{index}.up_to", message

@@ -10,7 +10,8 @@ from specconf.compat.database import Database, load_database
 from specconf.compat.lint import CHECKS, problems
 from specconf.compat.sources import ENGINE_NAMES
 
-FIRST, SECOND, BOTH, NEITHER = [[[0, 1]], []], [[[1, 2]], []], [[[0, 2]], []], [[], []]
+FIRST, SECOND, BOTH = [[[0, 1]], []], [[[1, 2]], []], [[[0, 2]], []]
+NEITHER: list[list[list[int]]] = [[], []]
 
 
 def option(name: str, **more: Any) -> dict[str, Any]:
@@ -45,6 +46,13 @@ def table(*rows: dict[str, Any]) -> dict[str, Any]:
     return {"t": {"closed": True, "rows": [{"value": "a", "e": "source", **row} for row in rows]}}
 
 
+def said(*ranges: Any) -> list[dict[str, Any]]:
+    """A message of one place, once for each of the ranges."""
+    return [
+        {"kind": "raise", "exception": "ValueError", "fragment": "no ~", "where": "a.py: f", "r": r} for r in ranges
+    ]
+
+
 def mapped(field: str, ranges: Any) -> dict[str, Any]:
     return {"field": field, "action": "write", "path": "x", "r": ranges, "e": "source"}
 
@@ -56,6 +64,11 @@ CASES = [
     ("overlap", database(tables=table({"r": BOTH}, {"r": FIRST})), "two rows hold in 1.0"),
     ("overlap", database(methods=[{"value": "m", "r": BOTH}, {"value": "m", "r": BOTH}]), "two rows"),
     ("overlap", database(scopes=[scope("cli"), scope("cli", r=FIRST)]), "two rows"),
+    ("overlap", database(tables=table({"r": BOTH, "by": "x"}, {"r": SECOND, "by": "y"})), "two rows hold in 2.0"),
+    ("overlap", database(messages=said(BOTH, SECOND)), "two rows hold in 2.0"),
+    ("overlap", database(steps=[{"stage": "config", "order": ["a"], "r": r} for r in (BOTH, FIRST)]), "two rows"),
+    ("empty-range", database(messages=said(NEITHER)), "holds in no known release"),
+    ("empty-range", database(scopes=[scope("cli"), scope("env", r=NEITHER)]), "holds in no known release"),
     ("mapping", database(mapping=[mapped("f", FIRST)]), "no row covers 2.0"),
     ("mapping", database(mapping=[mapped("f", BOTH), mapped("f", SECOND)]), "two rows hold in 2.0"),
     ("parent", database(options=[option("--a", scope="elsewhere")]), "is not in scopes.yaml"),
@@ -66,6 +79,22 @@ CASES = [
             scopes=[scope("cli"), scope("o")],
         ),
         "exists in 2.0, where no option is the object",
+    ),
+    (
+        "parent",
+        database(options=[option("--a"), option("k", scope="cli.o")], scopes=[scope("cli"), scope("cli.o")]),
+        "exists in 1.0, where no option is the object",
+    ),
+    ("parent", database(scopes=[scope("cli"), scope("cli.o")]), "no option is the object that holds it"),
+    ("parent", database(options=[option("--o", kind="object", members="o")]), "is not in scopes.yaml"),
+    ("parent", database(options=[option("--a")], scopes=[scope("cli", r=FIRST)]), "does not describe its scope"),
+    (
+        "replacement",
+        database(
+            options=[option("--old", deprecated=True, replaced_by="NEW"), option("NEW", scope="env")],
+            scopes=[scope("cli"), scope("env")],
+        ),
+        "names NEW in 1.0, but that exists in no known release",
     ),
     (
         "replacement",
@@ -101,6 +130,15 @@ SOUND = [
     database(options=[option("--old", deprecated=True, replaced_by="--new=x"), option("--new")]),
     database(options=[option("--old", replaced_by="--new"), option("--new", r=SECOND)]),
     database(constraints=[constraint("1.0 a.py", "2.0 a.py", r=SECOND)]),
+    database(messages=said(FIRST, SECOND)),
+    database(
+        options=[option("OLD", scope="env", deprecated=True, replaced_by="--new"), option("--new")],
+        scopes=[scope("cli"), scope("env")],
+    ),
+    database(
+        options=[option("OLD", scope="env", replaced_by="NEW"), option("NEW", scope="env")],
+        scopes=[scope("cli"), scope("env")],
+    ),
 ]
 
 

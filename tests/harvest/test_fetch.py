@@ -9,6 +9,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +18,8 @@ import pytest
 
 from specconf.errors import HarvestError
 from specconf.harvest import fetch
-from specconf.harvest.fetch import DEFAULT_INDEX, PackageIndex, Published, cached, index_url, keep
+from specconf.harvest.archive import open_archive
+from specconf.harvest.fetch import DEFAULT_INDEX, PackageIndex, Published, index_url, is_kept, keep, kept_at
 
 SOURCE = "VALUE = 1\n"
 KERNEL = bytes(range(256)) * 20_000  # 5 MB that nobody needs
@@ -43,28 +45,33 @@ def sdist(version: str) -> bytes:
 
 @dataclass
 class Served:
-    """An index with its files; `ranges`: whether it answers requests for a part of a file."""
+    """An index with its files; `ranges`: whether it answers requests for a part of a file, `times`: whether it has dates."""
 
     files: dict[str, bytes]
+    project: str = "engine"
     yanked: tuple[str, ...] = ()
     wrong_hash: tuple[str, ...] = ()
     ranges: bool = True
+    times: bool = True
     asked: list[str] = field(default_factory=list)
     url: str = ""
+    files_url: str = ""
 
     def page(self) -> bytes:
         files = [
             {
                 "filename": name,
-                "url": f"{self.url}files/{name}",
+                "url": f"{self.files_url or self.url + 'files/'}{name}",
                 "hashes": {"sha256": "0" * 64 if name in self.wrong_hash else hashlib.sha256(content).hexdigest()},
                 "size": len(content),
-                "upload-time": "2026-11-03T10:00:00.000000Z" if name.endswith(".gz") else "2026-11-02T23:00:00.000000Z",
                 "yanked": name in self.yanked,
             }
+            | ({"upload-time": f"2026-11-0{3 if name.endswith('.gz') else 2}T23:00:00.000000Z"} if self.times else {})
             for name, content in self.files.items()
         ]
-        return json.dumps({"meta": {"api-version": "1.1"}, "name": "engine", "files": files, "versions": []}).encode()
+        return json.dumps(
+            {"meta": {"api-version": "1.1"}, "name": self.project, "files": files, "versions": []}
+        ).encode()
 
 
 def handler(served: Served) -> type[BaseHTTPRequestHandler]:
@@ -73,7 +80,7 @@ def handler(served: Served) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             name = self.path.rpartition("/")[2]
-            if self.path == "/simple/engine/":
+            if self.path == f"/simple/{served.project}/":
                 self.answer(200, served.page(), {"Content-Type": "application/vnd.pypi.simple.v1+json"})
             elif name in served.files:
                 self.file(served.files[name], self.headers.get("Range") if served.ranges else None)
@@ -106,17 +113,25 @@ def handler(served: Served) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+@contextmanager
+def serving(index: Served) -> Iterator[Served]:
+    """The index on this machine, for as long as it is asked."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(index))
+    index.url = f"http://127.0.0.1:{server.server_address[1]}/"
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield index
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest.fixture
 def served() -> Iterator[Served]:
     files = {f"engine-{version}.tar.gz": sdist(version) for version in ("1.0", "1.10", "1.2rc1", "2.0.dev1", "1.1")}
     files |= {"engine-1.0-py3-none-any.whl": wheel(), "notes.txt": b""}
-    index = Served(files, yanked=("engine-1.1.tar.gz",))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(index))
-    index.url = f"http://127.0.0.1:{server.server_address[1]}/"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield index
-    server.shutdown()
-    server.server_close()
+    with serving(Served(files, yanked=("engine-1.1.tar.gz",))) as index:
+        yield index
 
 
 def of(served: Served, version: str) -> tuple[PackageIndex, Published]:
@@ -175,18 +190,32 @@ def test_a_file_that_is_not_the_listed_one_is_refused(served: Served) -> None:
 
 def test_what_the_index_does_not_have(served: Served) -> None:
     index, release = of(served, "1.10")
-    with pytest.raises(HarvestError, match="does not list other"):
+    with pytest.raises(HarvestError, match="releases of other cannot be listed"):
         index.releases("other")
     with pytest.raises(HarvestError, match=r"1\.10"):
         index.fetch(release, "engine", ("wheel",))
     del served.files["engine-1.10.tar.gz"]
-    with pytest.raises(HarvestError, match=r"engine-1\.10\.tar\.gz cannot be fetched"):
+    with pytest.raises(
+        HarvestError, match=r"engine-1\.10\.tar\.gz cannot be fetched: 127\.0\.0\.1:\d+ answers 404 Not Found"
+    ):
         index.fetch(release, "engine", ("sdist",))
 
 
 def test_an_index_that_is_not_there() -> None:
-    with pytest.raises(HarvestError, match="does not list engine"):
+    with pytest.raises(HarvestError) as raised:
         PackageIndex("http://127.0.0.1:9/simple/").releases("engine")
+    assert raised.value.message == "the releases of engine cannot be listed: 127.0.0.1:9 cannot be reached"
+    assert "--index-url" in str(raised.value.hint)
+    assert "--from" in str(raised.value.hint)
+
+
+def test_a_large_wheel_whose_server_is_gone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "WHOLE_BELOW", 1024)
+    served.files_url = "http://127.0.0.1:9/"
+    index, release = of(served, "1.0")
+    with pytest.raises(HarvestError) as raised:
+        index.fetch(release, "engine", ("wheel",))
+    assert raised.value.message == "engine-1.0-py3-none-any.whl cannot be fetched: 127.0.0.1:9 cannot be reached"
 
 
 def test_an_error_does_not_show_the_password_of_the_index(served: Served) -> None:
@@ -198,12 +227,33 @@ def test_an_error_does_not_show_the_password_of_the_index(served: Served) -> Non
 
 def test_sources_are_kept(served: Served, tmp_path: Path) -> None:
     index, release = of(served, "1.10")
-    assert cached(tmp_path, "1.10", "engine") is None
-    kept = keep(tmp_path, "1.10", index.fetch(release, "engine", ("sdist",)).archive, "engine")
-    assert kept.text("engine/args.py") == SOURCE
-    again = cached(tmp_path, "1.10", "engine")
-    assert again is not None
-    assert again.files == kept.files
+    listed, path = index.listed(release, ("sdist",)), kept_at(tmp_path / "cache", "engine", "1.10")
+    assert not is_kept(path, listed)
+    keep(path, index.fetch(release, "engine", ("sdist",)).archive, listed)
+    assert is_kept(path, listed)
+    assert open_archive(path, "engine").text("engine/args.py") == SOURCE
+    assert not is_kept(path, listed | {"sha256": "0" * 64})
+    assert not is_kept(path, listed | {"file": "engine-1.10-py3-none-any.whl"})
+    path.write_bytes(path.read_bytes()[:-1])
+    assert not is_kept(path, listed)
+
+
+def test_engines_share_a_cache(tmp_path: Path) -> None:
+    assert kept_at(tmp_path, "engine", "1.0") != kept_at(tmp_path, "other", "1.0")
+
+
+def test_a_cache_that_cannot_be_written_is_named(served: Served, tmp_path: Path) -> None:
+    index, release = of(served, "1.10")
+    (tmp_path / "cache").write_text("no folder")
+    archive = index.fetch(release, "engine", ("sdist",)).archive
+    with pytest.raises(HarvestError, match=r"cache/engine-1\.10\.zip cannot be written: File exists") as raised:
+        keep(kept_at(tmp_path / "cache", "engine", "1.10"), archive, index.listed(release, ("sdist",)))
+    assert "--cache" in str(raised.value.hint)
+
+
+def test_an_index_without_dates(served: Served) -> None:
+    served.times = False
+    assert {one.date for one in PackageIndex(f"{served.url}simple/").releases("engine")} == {None}
 
 
 def test_which_index_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

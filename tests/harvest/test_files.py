@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from specconf.harvest.archive import Archive
 from specconf.harvest.files import (
     HarvestedFiles,
     ReadRelease,
-    changed_rows,
+    changes,
     load,
+    shrunk,
     updated,
     with_predecessors,
     write,
 )
-from specconf.harvest.harvester import KINDS, Harvested, spread
+from specconf.harvest.harvester import KINDS, Harvested, sizes, spread
 from specconf.harvest.intervals import Key, Row
 
 ORDER = ("1.0", "1.1", "1.2rc1", "1.2", "1.10")
@@ -104,6 +106,7 @@ def test_spreading_is_the_reverse_of_joining(releases: dict[str, dict[str, int]]
             ]
             here = [{k: v for k, v in row.items() if k != "evidence"} for row in again[name]]
             assert sorted(map(str, here)) == sorted(map(str, bare))
+        assert sizes(files.rows[kind], files.order) == {name: len(rows) for name, rows in again.items() if rows}
 
 
 def test_releases_are_in_the_order_of_their_versions() -> None:
@@ -120,10 +123,10 @@ def test_only_what_changed_is_written(tmp_path: Path) -> None:
     assert write(tmp_path, files) == []
     more = updated(PlainHarvester(), files, [read("1.1", {"a": 1})])
     assert [path.name for path in write(tmp_path, more)] == [
-        "releases.jsonl",
         "options.jsonl",
         "tables.jsonl",
         "messages.jsonl",
+        "releases.jsonl",
     ]
     assert not list(tmp_path.glob(".*"))
 
@@ -134,5 +137,136 @@ def test_a_broken_file_is_refused_with_its_path(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+RELEASES_LINE = '{"date": null, "source": "sdist", "version": "1.0"}\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ('{"releases": [{"since": "1.1"}], "evidence": [{}]}', "release 1.1, which releases.jsonl does not list"),
+        ('{"releases": [{"since": {"in": "1.0"}}], "evidence": [{}]}', "which releases.jsonl does not list"),
+        ('{"releases": [{}], "evidence": []}', "one entry of evidence"),
+        ('{"path": "a"}', "one entry of evidence"),
+        ("3", "no JSON object"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused_with_their_place(tmp_path: Path, options: str, said: str) -> None:
+    (tmp_path / "releases.jsonl").write_text(RELEASES_LINE, encoding="utf-8")
+    (tmp_path / "options.jsonl").write_text(options + "\n", encoding="utf-8")
+    with pytest.raises(HarvestError, match=r"options\.jsonl") as raised:
+        load(tmp_path)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("line", ["{}", '{"version": null}', '{"version": "newest"}'])
+def test_a_list_of_releases_without_versions_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "releases.jsonl").write_text(RELEASES_LINE + line + "\n", encoding="utf-8")
+    with pytest.raises(HarvestError, match=r"releases\.jsonl:2 "):
+        load(tmp_path)
+
+
+# --- writing all or nothing
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_where_one_file_cannot_be_written_none_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    files = updated(PlainHarvester(), EMPTY, [read("1.0", {"a": 1})])
+    write(tmp_path, files)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    plain = Path.write_text
+
+    def failing(path: Path, *args: Any, **kwargs: Any) -> int:
+        if path.name == "messages.jsonl":
+            raise error
+        return plain(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "write_text", failing)
+    more = updated(PlainHarvester(), files, [read("1.1", {"a": 2})])
+    expected = HarvestError if isinstance(error, OSError) else KeyboardInterrupt
+    with pytest.raises(expected, match=f"{tmp_path.name}.* cannot be written" if expected is HarvestError else None):
+        write(tmp_path, more)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("folder", ["file", "file/vllm/harvested"])
+def test_an_output_that_is_a_file_is_named(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HarvestError, match=r"/file.* cannot be written") as raised:
+        write(tmp_path / folder, updated(PlainHarvester(), EMPTY, [read("1.0", {"a": 1})]))
+    assert "--output" in str(raised.value.hint)
+
+
+# --- what is listed of a release that is read again
+
+
+def listed(date: str | None, **columns: str) -> ReadRelease:
+    return ReadRelease({"version": "1.0", "date": date, **columns}, Harvested([]))
+
+
+SDIST = {"source": "sdist", "file": "engine-1.0.tar.gz", "sha256": "aa"}
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_date_that_is_known_stays(anew: bool) -> None:
+    known = updated(PlainHarvester(), EMPTY, [listed("2026-11-02", **SDIST)])
+
+    def again(read: ReadRelease) -> Row:
+        (line,) = updated(PlainHarvester(), known, [read], anew=anew).releases
+        return line
+
+    assert again(listed(None, **SDIST)) == known.releases[0]
+    assert again(listed(None, **SDIST | {"file": "renamed.tar.gz"})) == known.releases[0]
+    assert again(listed(None, source="checkout")) == {"version": "1.0", "date": "2026-11-02", "source": "checkout"}
+    other = {"source": "wheel", "file": "engine-1.0-py3-none-any.whl", "sha256": "bb"}
+    assert again(listed(None, **other)) == {"version": "1.0", "date": "2026-11-02", **other}
+    assert again(listed("2026-11-01", **SDIST))["date"] == "2026-11-01"
+
+
+def test_all_anew_keeps_no_other_release() -> None:
+    known = updated(PlainHarvester(), EMPTY, [read("1.0", {"a": 1}), read("1.1", {"a": 1})])
+    again = updated(PlainHarvester(), known, [read("1.1", {"a": 1})], anew=True)
+    assert again == updated(PlainHarvester(), EMPTY, [read("1.1", {"a": 1})])
+
+
+# --- what changed
+
+
+def counts(before: HarvestedFiles, after: HarvestedFiles) -> dict[str, tuple[int, ...]]:
+    found = {name: change for name, _, change in changes(PlainHarvester(), before, after)}
+    return {name: (one.new, one.gone, one.changed, one.moved) for name, one in found.items()}
+
+
 def test_counting_what_changed() -> None:
-    assert changed_rows([{"a": 1}, {"a": 2}], [{"a": 2}, {"a": 3}, {"a": 4}]) == (2, 1)
+    first = updated(PlainHarvester(), EMPTY, [read("1.0", {"a": 1, "b": 1, "c": 1})])
+    assert counts(EMPTY, first)["options"] == (3, 0, 0, 0)
+    assert counts(first, first) == dict.fromkeys(("releases", *KINDS), (0, 0, 0, 0))
+    # The same facts in one release more: their place is that in the newer one.
+    second = updated(PlainHarvester(), first, [read("1.1", {"a": 1, "b": 1, "c": 1})])
+    assert counts(first, second) == {"releases": (1, 0, 0, 0)} | dict.fromkeys(KINDS, (0, 0, 0, 3))
+    # a: moved; b: another value from 1.1 on, which ends the old row; c: ends; d: new.
+    other = updated(PlainHarvester(), first, [read("1.1", {"a": 1, "b": 2, "d": 1})])
+    assert counts(first, other)["options"] == (2, 0, 2, 1)
+    assert counts(other, first)["options"] == (0, 2, 2, 1)
+
+
+def test_a_release_that_loses_much_is_told() -> None:
+    before = updated(PlainHarvester(), EMPTY, [read("1.0", {"a": 1, "b": 1, "c": 1}), read("1.1", {"a": 1})])
+    third = updated(PlainHarvester(), before, [read("1.0", {"a": 1, "b": 1})])
+    assert list(shrunk(before, third)) == []
+    most = updated(PlainHarvester(), before, [read("1.0", {"a": 1})])
+    assert list(shrunk(before, most)) == [f"1.0 would go from 3 to 1 rows in {kind}.jsonl" for kind in KINDS]
+    gone = updated(PlainHarvester(), before, [read("1.0", {"a": 1, "b": 1, "c": 1})], anew=True)
+    assert "1.1 would go from 1 to 0 rows in options.jsonl" in list(shrunk(before, gone))
+    grown = updated(PlainHarvester(), before, [read("1.1", {"a": 1, "b": 2})])
+    assert list(shrunk(before, grown)) == []
+
+
+def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
+    files = updated(PlainHarvester(), EMPTY, [read("1.0", {"ä": 1})])
+    write(tmp_path, files)
+    assert load(tmp_path) == files
+    assert [
+        json.loads(line) for line in (tmp_path / "releases.jsonl").read_text("utf-8").splitlines()
+    ] == files.releases

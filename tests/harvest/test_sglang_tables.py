@@ -523,6 +523,39 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("assert draft.size == 1", []),  # an assert without words has only its condition, which is code
+        ("assert draft.size == 1, 'one draft is needed'", ["one draft is needed"]),
+        ("raise ValueError('STANDALONE needs a draft')", ["STANDALONE needs a draft"]),
+        ("raise ValueError('UNO needs a GPU')", ["UNO needs a GPU"]),
+        ("raise ValueError('ragged verify is off')", ["ragged verify is off"]),
+        ("if algorithm.is_standalone():\n    raise ValueError('it is off')", ["it is off"]),
+    ],
+)
+def test_words_of_speculation(text: str, kept: list[str]) -> None:
+    archive = from_texts({"sglang/srt/a.py": text})
+    assert [row["fragment"] for row in speculation_messages(archive, "1.0")] == kept
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("layers/engram.py", "engram shards do not fit"),
+        ("layers/n_gram_embedding.py", "Unknown ngram embedding weight name"),
+        ("mem_cache/store.py", "standalone_storage=True requires an allocator"),
+        ("layers/awq.py", "Falling back to unoptimized kernels"),
+        ("constrained/grammar.py", "Grammar accept_token failed"),
+        ("dllm/scheduler.py", "the accept lengths of the draft block are missing"),
+        ("models/minimax_m2.py", "RMSNormTP does not support residuals"),
+    ],
+)
+def test_words_that_are_no_speculation(file: str, said: str) -> None:
+    archive = from_texts({f"sglang/srt/{file}": f"raise ValueError({said!r})"})
+    assert speculation_messages(archive, "1.0") == []
+
+
 # --- all of it
 
 

@@ -52,7 +52,8 @@ SERVE = """
 
 def options_of(files: dict[str, str]) -> list[dict[str, Any]]:
     """The option rows of a package `vllm` of these modules."""
-    return HARVESTER.read(from_texts({f"vllm/{name}": dedent(text) for name, text in files.items()}), "1.0").options
+    complete = {"model_executor/models/__init__.py": "_MODELS = {}\n", **files}
+    return HARVESTER.read(from_texts({f"vllm/{name}": dedent(text) for name, text in complete.items()}), "1.0").options
 
 
 def rows_of(files: dict[str, str]) -> dict[str, dict[str, Any]]:

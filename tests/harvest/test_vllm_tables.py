@@ -16,7 +16,9 @@ from specconf.harvest.messages import message_rows
 
 
 def read(files: dict[str, str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The table rows of a package `vllm` of these modules, and the notes taken."""
+    """The table rows of a package `vllm` of these modules, and the notes taken; a registry is there in every release."""
+    if not any(name.startswith("model_executor/models/") for name in files):
+        files = {"model_executor/models/registry.py": "_VLLM_MODELS = {}\n", **files}
     archive = from_texts({f"vllm/{name}": dedent(text) for name, text in files.items()})
     reading = Reading(Evaluator(Tree(archive, "1.0")), "1.0")
     return [row for reader in TABLES for row in reader(reading)], reading.notes
@@ -321,6 +323,13 @@ def test_a_class_that_is_no_dataclass_says_nothing_of_keys() -> None:
     assert table({"config.py": "class SpeculativeConfig:\n    pass\n"}, "scope_rules") == {}
 
 
+def messages(text: str, file: str = "config.py") -> set[tuple[str, str, str]]:
+    """The function, kind and fragment of every message that is kept of a module."""
+    archive = from_texts({f"vllm/{file}": dedent(text)})
+    rows = message_rows(archive, "1.0", SPECULATION, SAYERS, archive.files)
+    return {(row["where"].partition(":")[2], row["kind"], row["fragment"]) for row in rows}
+
+
 def test_messages_about_speculation() -> None:
     text = """
     class Config:
@@ -336,10 +345,105 @@ def test_messages_about_speculation() -> None:
             if self.speculative:
                 _raise_or_fallback(feature_name="Drafting", recommend=False)
     """
-    archive = from_texts({"vllm/config.py": dedent(text)})
-    rows = message_rows(archive, "1.0", SPECULATION, SAYERS, archive.files, wordless=False)
-    assert {(row["where"], row["kind"], row["fragment"]) for row in rows} == {
-        ("vllm/config.py:Config.check", "unsupported", "the method ~"),
-        ("vllm/config.py:Config.check", "assert", "a draft is needed"),
-        ("vllm/config.py:Config.older", "raise", "Drafting"),
+    assert messages(text) == {
+        ("Config.check", "unsupported", "the method ~"),
+        ("Config.check", "assert", "a draft is needed"),
+        ("Config.older", "raise", "Drafting"),
     }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ngram_prompt_lookup_max must be positive",
+        "only ngram is supported",
+        "NgramProposer needs a window",
+        "DeepSeekMTP has one layer",
+        "num_mtp_layers is odd",
+        "an eagle head is needed",
+        "synthetic acceptance is off",
+        "the rejection sampler is off",
+    ],
+)
+def test_words_of_speculation(said: str) -> None:
+    assert messages(f"def check(): raise ValueError({said!r})") == {("check", "raise", said)}
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "said"),
+    [
+        ("models/engram.py", "allocate", "Engram huge-page allocation failed"),
+        ("models/ngram_embedding.py", "Qwen4ExpNGramEmbedding", "tokens must be a 2D tensor"),
+        ("models/config.py", "check", "heads_per_ngram must be positive"),
+        ("models/config.py", "check", "divisible by total ngram heads"),
+        ("models/norm.py", "MiniMaxText01RMSNormTP", "no residual connection"),
+        ("models/moe.py", "_decode_mtpr", "DECODE_MTPR must be positive"),
+        ("models/eagle2_5_vl.py", "Eagle2_5_VLProcessor", "no image token"),
+        ("models/warmup.py", "warm", "does not fall back to synthetic forward passes"),
+    ],
+)
+def test_words_that_other_things_are_called_as_well(file: str, function: str, said: str) -> None:
+    assert messages(f"def {function}(): raise ValueError({said!r})", file) == set()
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("self.is_draft_model", True),
+        ("not self.is_draft_model", False),
+        ("self.runner_type != 'draft'", False),
+        ("arch in ('PlainForCausalLM', 'PlainMTPModel')", False),
+        ("self.speculative_config is None", False),
+        ("mode.is_extend_without_speculative()", False),
+        ("not mode.is_extend_without_speculative()", True),
+    ],
+)
+def test_a_condition_that_leads_to_a_message(condition: str, kept: bool) -> None:
+    found = messages(f"def check():\n    if {condition}:\n        raise ValueError('it is wrong')")
+    assert found == ({("check", "raise", "it is wrong")} if kept else set())
+
+
+def test_only_an_else_stands_under_the_conditions_before_it() -> None:
+    text = """
+    def check():
+        if not self.is_draft_model:
+            raise ValueError("of the target")
+        elif self.other:
+            raise ValueError("of another")
+        else:
+            raise ValueError("of the draft")
+    """
+    assert messages(text) == {("check", "raise", "of the draft")}
+
+
+def test_architectures_whose_class_has_the_eagle3_interface() -> None:
+    files = {
+        "model_executor/models/registry.py": """
+            _TEXT_GENERATION_MODELS = {
+                "PlainForCausalLM": ("plain", "PlainForCausalLM"),
+                "OwnForCausalLM": ("own", "OwnForCausalLM"),
+                "HeirForCausalLM": ("heir", "HeirForCausalLM"),
+                "FlagForCausalLM": ("flag", "FlagForCausalLM"),
+            }
+            _VLLM_MODELS = {**_TEXT_GENERATION_MODELS}
+            """,
+        "model_executor/models/interfaces.py": "class SupportsEagle3: ...\n",
+        "model_executor/models/plain.py": "class PlainForCausalLM: ...\n",
+        "model_executor/models/own.py": """
+            from .interfaces import SupportsEagle3
+
+            class OwnForCausalLM(SupportsEagle3): ...
+            """,
+        "model_executor/models/heir.py": """
+            from vllm.model_executor.models.own import OwnForCausalLM
+
+            class HeirForCausalLM(OwnForCausalLM): ...
+            """,
+        "model_executor/models/flag.py": """
+            class FlagForCausalLM:
+                supports_eagle3 = True
+            """,
+    }
+    assert table(files, "eagle3_interface") == {
+        "OwnForCausalLM": {"module": "own"}, "HeirForCausalLM": {"module": "heir"}, "FlagForCausalLM": {"module": "flag"},
+    }  # fmt: skip

@@ -48,7 +48,33 @@ REFUSED = [
     ("vllm", "0.33.0", ["--swap-space", "4"], "SC101", "exists before 0.18.0", "Remove --swap-space"),
     ("vllm", "0.9.2", ["--kv-cache-dtype", "fp9"], "SC103", "auto, fp8, fp8_e4m3, fp8_e5m2", "Set --kv-cache-dtype"),
     ("sglang", "0.5.23", ["--kv-cache-dtype", "fp8"], "SC103", "fp8_e5m2", "Set --kv-cache-dtype"),
-    ("vllm", "0.33.0", ["--enable-prefix-caching", "true"], "SC101", "does not expect the word true", "Remove it"),
+    ("vllm", "0.33.0", ["--enable-prefix-caching", "true"], "SC103", "takes no value", "no value"),
+    ("sglang", "0.5.23", ["--disable-radix-cache", "true", "false"], "SC103", "takes no value", "no value"),
+    ("sglang", "0.5.23", ["--cuda-graph-bs", "1", "2", "4"], "SC102", "0.5.20)", "Write --cuda-graph-bs-decode"),
+    (
+        "sglang",
+        "0.4.9",
+        ["--enable-flashinfer-mla"],
+        "SC101",
+        "0.4.7.post1)",
+        "Write --attention-backend, which took its place.",
+    ),
+    (
+        "vllm",
+        "0.33.0",
+        ["--speculative-config", '{"method":"ngram","num_speculative_tokens":"x"}'],
+        "SC103",
+        "is 'x'",
+        "Set",
+    ),
+    (
+        "vllm",
+        "0.33.0",
+        ["--speculative-config", '{"method":"ngram","num_speculative_tokens":3.5}'],
+        "SC103",
+        "is 3.5",
+        "Set",
+    ),
     ("vllm", "0.33.0", ["--enable-prefix-caching=true"], "SC103", "takes no value", "no value"),
     ("vllm", "0.33.0", ["--no-enable-prefix-caching=1"], "SC103", "takes no value", "no value"),
     ("sglang", "0.5.23", ["--disable-radix-cache=true"], "SC103", "takes no value", "no value"),
@@ -59,6 +85,14 @@ REFUSED = [
     ("vllm", "0.9.2", ["--rope-scaling", "{bad"], "SC103", "JSON", "Give --rope-scaling JSON."),
     ("vllm", "0.33.0", ["--max-num-seqs"], "SC103", "needs a value", "Write one after it."),
     ("sglang", "0.5.23", ["--attention-backend", "nosuch"], "SC103", "takes one of", "Set --attention-backend"),
+    (
+        "vllm",
+        "0.10.2",
+        ["--speculative-config", '{"method":"ngram","num_speculative_tokens":"3"}'],
+        "SC103",
+        "is '3'",
+        "Set num_speculative_tokens",
+    ),
 ]
 
 
@@ -99,6 +133,14 @@ ACCEPTED = [
     ("vllm", "0.33.0", ["--enable-prefix-caching", "--no-enable-chunked-prefill"]),
     ("sglang", "0.5.20", ["--cuda-graph-max-bs-d", "64"]),
     ("sglang", "0.5.19", ["--cuda-graph-max-bs", "64"]),
+    ("vllm", "0.33.0", ["-O", "3"]),
+    ("vllm", "0.33.0", ["-O3"]),
+    ("vllm", "0.12.0", ["-O", "3"]),
+    ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":"3"}']),
+    ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":3.0}']),
+    ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":3,"enforce_eager":1}']),
+    ("vllm", "0.33.0", ["-sc.method=ngram", "-sc.num_speculative_tokens=3", "--speculative-config.max_model_len=1k"]),
+    ("vllm", "0.33.0", ["--kv-transfer-config", '{"kv_buffer_size": 1G, "kv_role": "kv_both"}']),
     ("sglang", "0.5.23", ["--mem-frac", "0.8", "--tp", "2"]),
 ]
 
@@ -106,3 +148,21 @@ ACCEPTED = [
 @pytest.mark.parametrize(("engine", "release", "words"), ACCEPTED)
 def test_what_the_parser_accepts(engine: str, release: str, words: list[str]) -> None:
     assert [finding.message for finding in found(engine, release, *words)] == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "release", "words", "full"),
+    [
+        ("vllm", "0.30.0", ["--device", "cuda"], "--device-ids"),
+        ("sglang", "0.5.4", ["--disable-flashinfer"], "--disable-flashinfer-cutlass-moe-fp4-allgather"),
+    ],
+)
+def test_a_removed_flag_that_now_begins_another_is_told(engine: str, release: str, words: list[str], full: str) -> None:
+    (finding,) = found(engine, release, *words)
+    assert (finding.code, finding.severity, finding.effect) == ("SC102", "warning", "ignores")
+    assert f"reads it as short for {full}" in finding.message
+
+
+def test_bounds_are_no_part_of_the_parser() -> None:
+    (finding,) = found("vllm", "0.33.0", "--gpu-memory-utilization", "1.5")
+    assert finding.stage == "config"

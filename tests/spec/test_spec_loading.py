@@ -162,6 +162,10 @@ BAD = [
         [(7, 28, "more than num_draft_tokens = 3")],
     ),
     (
+        HEAD.format("eagle") + "  draft: {model: x}\n  tree: {num_steps: 3}\n  schedule: [{up_to: 4, k: 5}]\n",
+        [(8, 28, "more than tree.num_steps = 3")],
+    ),
+    (
         HEAD.format("ngram") + "  disable_above: 2\n  schedule: [{up_to: 4, k: 5}]\n",
         [(7, 22, "disable_above stops it above 2")],
     ),

@@ -35,7 +35,10 @@ def command(engines: tuple[str, ...], release: str | None, form: str, overlays: 
 
 
 def _of(database: Database, release: str | None) -> list[Coverage]:
-    wanted = database.line.place(release).checked_as.split("..") if release else None
+    point = database.line.place(release) if release else None
+    if point is not None and point.notice:
+        click.echo(f"note: {point.notice}", err=True)
+    wanted = point.checked_as.split("..") if point is not None else None
     return [row for row in coverage(database) if wanted is None or row.release in wanted]
 
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import click
 
 from specconf.compat.database import engine_name
 from specconf.compat.store import CHECKOUT
-from specconf.errors import UsageError
+from specconf.errors import HarvestError, UsageError
 
 if TYPE_CHECKING:
     from specconf.harvest.fetch import PackageIndex, Published
@@ -40,13 +41,23 @@ _MODULES = {
     "--output", "-o", type=click.Path(path_type=Path), metavar="DIR",
     help="The database to write into, laid out like compat/ (default: that of the checkout).",
 )  # fmt: skip
-@click.option("--print", "printed", is_flag=True, help="Print the rows as JSON lines instead of writing them.")
+@click.option(
+    "--print",
+    "printed",
+    is_flag=True,
+    help="Print the rows as JSON lines instead of writing them. They are each release's own: an option of SGLang has the "
+    "path of that release, before renamed paths are joined.",
+)
+@click.option(
+    "--force", is_flag=True, help="Write even where a known release would lose more than a third of its rows."
+)
 @click.option(
     "--index-url", metavar="URL", help="The package index (default: PIP_INDEX_URL, UV_DEFAULT_INDEX or PyPI)."
 )
 @click.option(
-    "--cache", type=click.Path(path_type=Path), metavar="DIR", help="Where fetched sources are kept (user cache)."
-)
+    "--cache", type=click.Path(path_type=Path), metavar="DIR",
+    help="Where fetched sources are kept (default: the user's cache folder).",
+)  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Releases read at a time.")
 def command(
     engine: str,
@@ -56,6 +67,7 @@ def command(
     path: Path | None,
     output: Path | None,
     printed: bool,
+    force: bool,
     index_url: str | None,
     cache: Path | None,
     jobs: int,
@@ -68,11 +80,11 @@ def command(
     asked = _Asked(name, releases, new, everything, path)
     asked.check()
     target = None if printed else _target(name, output)
-    if printed:
-        _print(asked, _read(asked, [], index_url, _cache(cache, name), jobs))
-        return
-    assert target is not None
-    _write(asked, target, index_url, _cache(cache, name), jobs)
+    sources = _Sources(index_url, _cache(cache), jobs)
+    if target is None:
+        _print(asked, _read(asked, [], sources))
+    else:
+        _write(asked, target, sources, force=force)
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,17 @@ class _Asked:
         from specconf.harvest.read import harvester_of
 
         return harvester_of(self.module)
+
+    def refuse_older(self, release: str) -> None:
+        """Refuse a release that is older than those whose sources are understood."""
+        from packaging.version import Version
+
+        from specconf.engines.registry import get_engine
+
+        oldest = self.harvester.oldest
+        if Version(release) < Version(oldest):
+            title = get_engine(self.engine).title
+            raise UsageError(f"{title} {release} is older than {oldest}, the oldest that is read.")
 
     def check(self) -> None:
         """Refuse what cannot be combined, and an engine whose source no index has."""
@@ -122,72 +145,96 @@ def _target(engine: str, output: Path | None) -> Path:
     return (output or CHECKOUT) / engine / "harvested"
 
 
-def _cache(stated: Path | None, engine: str) -> Path:
+@dataclass(frozen=True)
+class _Sources:
+    """Where releases are fetched from and kept, and how many are read at a time."""
+
+    index_url: str | None
+    cache: Path
+    workers: int
+
+
+def _cache(stated: Path | None) -> Path:
     if stated is not None:
         return stated
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("specconf")) / "sources" / engine
+    return Path(platformdirs.user_cache_dir("specconf")) / "sources"
 
 
 def _note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _read(asked: _Asked, known: Sequence[str], index_url: str | None, cache: Path, workers: int) -> list[Done]:
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _read(asked: _Asked, known: Sequence[str], sources: _Sources) -> list[Done]:
     """Read the releases asked for, with a line on each, oldest first."""
     from specconf.harvest.read import read_all
 
     done = []
-    for one in read_all(_jobs(asked, known, index_url, cache), _note, workers):
-        harvested = one.release.harvested
-        counts = (
-            f"{len(harvested.options)} options, {len(harvested.tables)} table rows, {len(harvested.messages)} messages"
-        )
-        _note(
-            f"{asked.engine} {one.release.version}: {counts}; {one.bytes_fetched} bytes fetched, {one.seconds:.2f} s read"
-        )
+    for one in read_all(_jobs(asked, known, sources), _note, sources.workers):
+        found = one.release.harvested
+        parts = ((found.options, "option"), (found.tables, "table row"), (found.messages, "message"))
+        counts = ", ".join(_count(len(rows), noun) for rows, noun in parts)
+        took = f"{_count(one.bytes_fetched, 'byte')} fetched, {one.seconds:.2f} s read"
+        _note(f"{asked.engine} {one.release.version}: {counts}; {took}")
         done.append(one)
     return done
 
 
-def _jobs(asked: _Asked, known: Sequence[str], index_url: str | None, cache: Path) -> Iterator[Job]:
+def _jobs(asked: _Asked, known: Sequence[str], sources: _Sources) -> Iterator[Job]:
     from specconf.harvest.fetch import PackageIndex
     from specconf.harvest.fetch import index_url as resolved
     from specconf.harvest.read import from_index, from_path
 
     if asked.path is not None:
-        yield from_path(asked.module, asked.path, asked.releases[0] if asked.releases else None)
+        job = from_path(asked.module, asked.path, asked.releases[0] if asked.releases else None)
+        asked.refuse_older(job.release)
+        yield job
         return
-    index = PackageIndex(resolved(index_url))
-    yield from from_index(asked.module, index, _wanted(asked, known, index), cache)
+    index = PackageIndex(resolved(sources.index_url))
+    yield from from_index(asked.module, index, _wanted(asked, known, index), sources.cache)
 
 
 def _wanted(asked: _Asked, known: Sequence[str], index: PackageIndex) -> list[Published]:
     """The releases of the index to read: those asked for, and those before inserted ones.
 
-    Raises UsageError for a release that the index does not list.
+    Raises UsageError for a release that the index does not list, and for one that is too old.
     """
     from packaging.version import Version
 
     from specconf.compat.releases import parse_version
     from specconf.harvest.files import with_predecessors
 
-    listed = index.releases(asked.harvester.project)
-    if asked.releases:
-        by_version = {Version(one.version): one for one in listed}
-        wanted = [parse_version(text) for text in asked.releases]
-        if missing := [text for text, version in zip(asked.releases, wanted, strict=True) if version not in by_version]:
-            newest = ", ".join(one.version for one in listed[-3:])
-            raise UsageError(f"the index has no {asked.engine} {missing[0]}.", hint=f"Its newest are {newest}.")
-        names = with_predecessors([by_version[version].version for version in wanted], known)
-        return [by_version[Version(name)] for name in names if Version(name) in by_version]
+    versions = [parse_version(text) for text in asked.releases]
+    for version in versions:
+        asked.refuse_older(version.public)
+    listed = {Version(one.version): one for one in index.releases(asked.harvester.project)}
+    for version in versions:
+        if version not in listed:
+            newest = ", ".join(one.version for one in list(listed.values())[-3:])
+            raise UsageError(
+                f"the index has no {asked.engine} {version}.",
+                hint=f"Its newest are {newest}." if newest else f"It has no release of {asked.engine} at all.",
+            )
     oldest = Version(asked.harvester.oldest)
-    readable = [one for one in listed if Version(one.version) >= oldest]
+    readable = [one for version, one in listed.items() if version >= oldest]
     if asked.everything:
         return readable
-    needed = with_predecessors([one.version for one in readable if one.version not in known], known)
-    return [one for one in readable if one.version in needed]
+    wanted = [listed[version].version for version in versions] or [
+        one.version for one in readable if one.version not in known
+    ]
+    needed = with_predecessors(wanted, known)
+    found = [one for one in readable if one.version in needed]
+    for before, one in pairwise(found):
+        if before.version not in wanted:
+            _note(
+                f"{asked.engine} {before.version} is read again: facts that end before {one.version} need their place in it"
+            )
+    return found
 
 
 def _print(asked: _Asked, done: Sequence[Done]) -> None:
@@ -201,27 +248,45 @@ def _print(asked: _Asked, done: Sequence[Done]) -> None:
         _note(f"nothing of {asked.engine} to read")
 
 
-def _write(asked: _Asked, folder: Path, index_url: str | None, cache: Path, workers: int) -> None:
-    from specconf.harvest.files import HarvestedFiles, load, updated, write
+def _write(asked: _Asked, folder: Path, sources: _Sources, *, force: bool) -> None:
+    from specconf.harvest.archive import check_writable
+    from specconf.harvest.files import OTHER_OUTPUT, load, updated, write
 
     started = time.perf_counter()
+    check_writable(folder, OTHER_OUTPUT)
     before = load(folder)
-    done = _read(asked, before.order, index_url, cache, workers)
+    done = _read(asked, before.order, sources)
     if not done:
-        _note(f"{asked.engine}: nothing new; the database knows {len(before.order)} releases up to {before.order[-1]}")
+        newest = f" up to {before.order[-1]}" if before.order else ""
+        _note(f"{asked.engine}: nothing new; the database knows {_count(len(before.order), 'release')}{newest}")
         return
-    read = [one.release for one in done]
-    after = updated(asked.harvester, HarvestedFiles([], {}) if asked.everything else before, read)
+    after = updated(asked.harvester, before, [one.release for one in done], anew=asked.everything)
+    if not force:
+        _refuse_losses(asked, before, after)
     changed = write(folder, after)
-    fetched = sum(one.bytes_fetched for one in done)
-    _note(f"{len(done)} releases, {fetched} bytes fetched, {time.perf_counter() - started:.1f} s in all")
-    _summary(before, after, folder, changed)
+    fetched = _count(sum(one.bytes_fetched for one in done), "byte")
+    _note(f"{_count(len(done), 'release')}, {fetched} fetched, {time.perf_counter() - started:.1f} s in all")
+    _summary(asked, before, after, folder, changed)
 
 
-def _summary(before: HarvestedFiles, after: HarvestedFiles, folder: Path, changed: Sequence[Path]) -> None:
-    from specconf.harvest.files import changed_rows
+def _refuse_losses(asked: _Asked, before: HarvestedFiles, after: HarvestedFiles) -> None:
+    """Refuse to lose a large part of what is known of a release: a source that lacks files reads like one without facts."""
+    from specconf.harvest.files import shrunk
 
-    for kind, rows in after.rows.items():
-        new, gone = changed_rows(before.rows[kind], rows)
-        click.echo(f"{folder / kind}.jsonl: {len(rows)} rows, {new} new or changed, {gone} gone or changed")
+    losses = list(shrunk(before, after))
+    if losses:
+        more = f", and {len(losses) - 3} more" if len(losses) > 3 else ""
+        raise HarvestError(
+            f"{asked.engine}: {'; '.join(losses[:3])}{more}. Nothing was written.",
+            hint="Is the source complete? Write all the same with --force.",
+        )
+
+
+def _summary(
+    asked: _Asked, before: HarvestedFiles, after: HarvestedFiles, folder: Path, changed: Sequence[Path]
+) -> None:
+    from specconf.harvest.files import changes
+
+    for name, rows, change in changes(asked.harvester, before, after):
+        click.echo(f"{folder / name}.jsonl: {_count(rows, 'row')}; {change}")
     click.echo("nothing changed" if not changed else f"written: {', '.join(path.name for path in changed)}")

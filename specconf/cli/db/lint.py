@@ -10,9 +10,10 @@ import click
 
 from specconf.cli.common import db_option, with_project
 from specconf.cli.db.common import form_option
-from specconf.compat.database import Database, engine_name, load_database
+from specconf.compat.database import engine_name
 from specconf.compat.lint import Problem
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.sources import ENGINE_NAMES, SourceTree
+from specconf.errors import DatabaseError
 from specconf.report.json_report import render_json
 
 
@@ -25,10 +26,10 @@ from specconf.report.json_report import render_json
 def command(
     context: click.Context, engines: tuple[str, ...], quick: bool, form: str, overlays: tuple[Path, ...]
 ) -> None:
-    """Check the data of every ENGINE, overlays included: rows that overlap or hold nowhere, members without their object,
-    replacements that do not exist, constraints whose examples do not show what they claim."""
+    """Check the data of every ENGINE, overlays included: rows that cannot be read, overlap or hold nowhere, members without
+    their object, replacements that do not exist, constraints whose examples do not show what they claim."""
     names = [engine_name(engine) for engine in engines] or list(ENGINE_NAMES)
-    found = [problem for name in names for problem in _problems(load_database(name, with_project(overlays)), quick)]
+    found = list(_problems(names, with_project(overlays), quick))
     if form == "json":
         click.echo(render_json({"schema": 1, "problems": [asdict(problem) for problem in found]}), nl=False)
     else:
@@ -40,9 +41,37 @@ def command(
         context.exit(1)
 
 
-def _problems(database: Database, quick: bool) -> Iterator[Problem]:
-    from specconf.compat import lint
+def _problems(names: list[str], overlays: tuple[Path, ...], quick: bool) -> Iterator[Problem]:
+    from specconf.compat import filelint, lint
     from specconf.rules import datalint
 
-    yield from lint.problems(database)
-    yield from datalint.problems(database, examples=not quick)
+    for tree in filelint.trees(overlays):
+        yield from _shared_problems(tree)
+    for name in names:
+        database, found = filelint.read(name, overlays)
+        yield from found
+        if database is not None:
+            yield from lint.problems(database)
+            yield from datalint.problems(database, examples=not quick)
+
+
+def _shared_problems(tree: SourceTree) -> Iterator[Problem]:
+    """What is wrong with the files that are no engine's: checkpoints and families."""
+    from specconf.compat.index import FAMILIES, compile_families
+
+    for path in sorted((tree.root / "checkpoints").glob("*")):
+        try:
+            if path.name == FAMILIES:
+                compile_families(tree)
+            elif path.suffix in {".yaml", ".jsonl"}:
+                _checkpoints(tree, path.name)
+        except DatabaseError as error:
+            yield Problem("file", "checkpoints", f"checkpoints/{path.name}", error.message)
+
+
+def _checkpoints(tree: SourceTree, name: str) -> None:
+    """The rows of one file. Raises DatabaseError for one that is none."""
+    from specconf.models.rows import checkpoint_rows
+
+    data = tree.rows("checkpoints", name) if name.endswith(".jsonl") else tree.yaml("checkpoints", name)
+    checkpoint_rows((data.get("checkpoints") if isinstance(data, dict) else data) or (), name=name)

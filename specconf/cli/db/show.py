@@ -14,7 +14,7 @@ from specconf.cli.db.common import form_option
 from specconf.cli.explain import general
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Point, Ranges
-from specconf.compat.rows import Constraint
+from specconf.compat.rows import Constraint, Message
 from specconf.errors import UsageError
 from specconf.report.json_report import render_json
 
@@ -24,17 +24,22 @@ _ALSO_SHOWN = ("deprecated", "replaced_by", "methods", "members", "internal", "p
 
 @click.command("show", context_settings={"ignore_unknown_options": True})
 @click.argument("engine")
-@click.argument("name", metavar="PATH|OPTION|TABLE|VALUE")
+@click.argument("name", metavar="PATH|OPTION|TABLE|VALUE|WORDS")
 @click.option("--release", "-r", metavar="R", help="Only what holds at this release.")
 @form_option
 @db_option
 def command(engine: str, name: str, release: str | None, form: str, overlays: tuple[Path, ...]) -> None:
-    """Show every row on a destination path, flag, key, environment variable, table or table entry of ENGINE.
+    """Show every row on a destination path, flag, key, environment variable, table or table entry of ENGINE, and the places
+    of a message by some words of it.
 
     For example: specconf db show vllm speculative_config.num_speculative_tokens
     """
     database = load_database(engine_name(engine), with_project(overlays))
+    if not name.strip("- "):
+        raise UsageError("name what to show.", hint="For example: tensor_parallel_size, --tp-size or model_registry.")
     point = database.line.place(release) if release else None
+    if point is not None and point.notice:
+        click.echo(f"note: {point.notice}", err=True)
     found = _Found.of(database, name, point)
     if found.empty:
         when = f" at {release}" if release else ""
@@ -62,10 +67,11 @@ class _Found:
     options: list[_Row]
     entries: list[tuple[str, _Row]]
     constraints: list[Constraint]
+    messages: list[Message]
 
     @property
     def empty(self) -> bool:
-        return not (self.options or self.entries or self.constraints)
+        return not (self.options or self.entries or self.constraints or self.messages)
 
     @classmethod
     def of(cls, database: Database, name: str, point: Point | None) -> _Found:
@@ -85,7 +91,13 @@ class _Found:
         constraints = [
             c for c in database.constraints if (_mentions(c.when, name) or name in c.sets) and _held(c.ranges, point)
         ]
-        return cls(options, entries, constraints)
+        messages = [m for m in database.messages if _says(m, name) and _held(m.ranges, point)]
+        return cls(options, entries, constraints, messages)
+
+
+def _says(message: Message, words: str) -> bool:
+    """Whether a message holds these words; one word alone is a name rather than a message."""
+    return " " in words.strip() and words.strip().lower() in message.fragment.lower()
 
 
 def _held(ranges: Ranges, point: Point | None) -> bool:
@@ -125,6 +137,9 @@ def _lines(database: Database, found: _Found) -> Iterator[str]:
         columns = ", ".join(f"{key}: {value}" for key, value in one.row.items() if key != "value")
         yield f"{table}: {one.row['value']}  {one.ranges.text(database.line)}" + (f"  ({columns})" if columns else "")
         yield f"  evidence: {'; '.join(one.places)}"
+    for message in found.messages:
+        said = message.exception or message.kind
+        yield f"{message.where}  {message.ranges.text(database.line)}  {said}: {message.fragment}"
     for constraint in found.constraints:
         yield f"{constraint.id}  {constraint.ranges.text(database.line)}: {general(constraint.message)}"
 
@@ -136,6 +151,11 @@ def _json(database: Database, found: _Found) -> dict[str, Any]:
         "engine": database.engine,
         "options": [_row_json(database, one) for one in found.options],
         "tables": [{"table": table, **_row_json(database, one)} for table, one in found.entries],
+        "messages": [
+            {"where": m.where, "kind": m.kind, "exception": m.exception or None, "fragment": m.fragment}
+            | {"releases": m.ranges.text(line)}
+            for m in found.messages
+        ],
         "constraints": [{"id": c.id, "releases": c.ranges.text(line)} for c in found.constraints],
     }
 
@@ -149,5 +169,9 @@ def _near(database: Database, name: str) -> str:
     from specconf.engines.near import near_names
 
     known = {row["path"] for _, row in database.raw_options}
+    flags = {name for _, row in database.raw_options for name in row.get("names") or ()}
+    begun = sorted(flag for flag in flags if name.startswith("--") and flag.startswith(name))[:3]
+    if begun:
+        return f" It begins {', '.join(begun)}."
     near = near_names(name, known | {path.rpartition(".")[2] for path in known} | set(database.tables))
     return f" Did you mean {' or '.join(near)}?" if near else ""

@@ -26,8 +26,11 @@ ENGINE = "vllm"
 _PYTHON = re.compile(r"(python|pypy)[\d.]*\Z")
 _MODULE_START = "vllm.entrypoints."
 _SHORT_LEVEL = re.compile(r"-O=?(\d)\Z")
+_LEVELS = ("0", "1", "2", "3")
 _HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])\Z")
 _HUMAN_PARSER = "human_readable_int"
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
+_BARE = re.compile(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SHORT_FLAGS = {"--spec-method": "method", "--spec-model": "model", "--spec-tokens": "num_speculative_tokens"}
 _CONFIG_FLAGS = ("--speculative-config", "-sc")
@@ -44,7 +47,7 @@ def canonical(flag: str) -> str:
 def resolve(launch: Launch, view: View) -> Settings:
     """The settings of a launch: its option file, its command line over it, and the environment beside both."""
     serve, words = arguments(launch.argv)
-    words = [word for given in words for word in _expanded(given, view)]
+    words = list(_levels(words, view))
     words, file_words, problems = option_file.pulled(words, dict(launch.files), view)
     from_file = _read(file_words, view, serve=serve)
     from_argv = _read(_in_order(words, view), view, serve=serve)
@@ -83,15 +86,19 @@ def _after_python(argv: Sequence[Word]) -> tuple[bool, list[Word]]:
     return False, list(argv[1:])
 
 
-def _expanded(word: Word, view: View) -> Iterator[Word]:
-    """`-O3` as the two words that this release makes of it."""
-    level = _SHORT_LEVEL.match(word.value) if word.value is not None else None
-    if level is None or not does(view, "short_level"):
-        yield word
-        return
-    flag = "--optimization-level" if does(view, "optimization_level") else "-O"
-    yield replace(word, value=flag)
-    yield replace(word, value=level[1])
+def _levels(words: Sequence[Word], view: View) -> Iterator[Word]:
+    """`-O3` as the two words that this release makes of it, and `-O 3` under the name that it has there."""
+    renamed = does(view, "optimization_level")
+    flag = "--optimization-level" if renamed else "-O"
+    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+        level = _SHORT_LEVEL.match(word.value) if word.value is not None else None
+        if level is not None and does(view, "short_level"):
+            yield replace(word, value=flag)
+            yield replace(word, value=level[1])
+        elif renamed and word.value == "-O" and following.value in _LEVELS:
+            yield replace(word, value=flag)
+        else:
+            yield word
 
 
 def _read(words: list[Word], view: View, *, serve: bool) -> Settings:
@@ -194,18 +201,41 @@ def _literal_as_json(text: str) -> str:
 
 def _numbers(words: Iterator[Word], view: View) -> Iterator[Word]:
     """Numbers with a suffix (`32k` decimal, `32K` binary) as plain numbers, for the options that take them."""
-    after = ""
+    after = after_object = ""
     for word in words:
         name, equals, inline = canonical(word.text).partition("=")
         option = view.names.get(SCOPE, {}).get(name)
         parser = option.parser if option is not None and option.parser.startswith(_HUMAN_PARSER) else ""
-        if parser and equals and word.value is not None:
+        object_flag = _takes_suffixes(name, view)
+        if object_flag and equals and word.value is not None:
+            yield replace(word, value=f"{word.value.partition('=')[0]}={_with_numbers(inline, name)}")
+        elif after_object and word.value is not None:
+            yield replace(word, value=_with_numbers(word.value, after_object))
+        elif parser and equals and word.value is not None:
             yield replace(word, value=f"{name}={_plain_number(inline, parser)}")
         elif after and word.value is not None:
             yield replace(word, value=_plain_number(word.value, after))
         else:
             yield word
         after = "" if equals else parser
+        after_object = name if object_flag and not equals else ""
+
+
+def _takes_suffixes(name: str, view: View) -> bool:
+    """Whether numbers in what follows may have a suffix: a member of an object, or JSON that is read into a class."""
+    if not does(view, "suffixed_members"):
+        return False
+    option = view.names.get(SCOPE, {}).get(name.partition(".")[0])
+    return option is not None and option.kind == "object" and ("." in name or name not in _CONFIG_FLAGS)
+
+
+def _with_numbers(text: str, name: str) -> str:
+    """A member's value, or the numbers of a JSON outside of its texts, without suffixes."""
+    if "." in name:
+        return _plain_number(text, _HUMAN_PARSER)
+    parts = _QUOTED.split(text)
+    parts[::2] = [_BARE.sub(lambda match: _plain_number(match[0], _HUMAN_PARSER), part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _plain_number(text: str, parser: str) -> str:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specconf.errors import HarvestError
 from specconf.harvest.archive import Archive
 from specconf.harvest.intervals import Row
-from specconf.harvest.messages import SAYERS, message_rows
+from specconf.harvest.messages import EAGLE, MTP, NGRAM, SAYERS, message_rows
 
 _FOLDER = "sglang/srt"
-# Parts of the server that are tools of its developers.
-_LEFT_OUT = ("sglang/srt/debug_utils/", "sglang/srt/kv_canary/")
+# Parts of the server that are tools of its developers, and diffusion models, which accept blocks without a draft.
+_LEFT_OUT = ("sglang/srt/debug_utils/", "sglang/srt/kv_canary/", "sglang/srt/dllm/")
 RELEVANT = re.compile(
-    r"(?i)specul|draft|eagle|next_?n\b|\bmtp|mtp\b|ngram|spec_(?:algo|v2|steps|token|topk|overlap)|spec v[12]|dflash|dspark"
-    r"|standalone|\buno|accept_(?:len|rate|thresh|token)|overlap schedul|overlap_schedule"
+    rf"(?i)specul|draft|{EAGLE}|next_?n\b|{MTP}|{NGRAM}|spec_(?:algo|v2|steps|token|topk|overlap)|spec v[12]"
+    r"|dflash|dspark|\bis_standalone\b|(?-i:\bSTANDALONE\b|(?<![A-Za-z])(?:uno|Uno|UNO)(?![a-z]))"
+    r"|accept_(?:len|rate|thresh|tokens)|(?:ragged[ _]|target[ -])verify|overlap schedul|overlap_schedule"
 )
 # The same for text in lower case, by words that are fast to look for.
 _WORDS = (
@@ -36,7 +38,7 @@ _WORDS = (
         "dspark",
         "standalone",
     ),
-    *("uno", "accept_", "overlap"),
+    *("uno", "accept_", "overlap", "verify"),
 )
 # What is only told, and neither refused nor warned about, is left out.
 _SAYERS = {name: kind for name, kind in SAYERS.items() if kind != "info"}
@@ -51,7 +53,7 @@ def speculation_messages(archive: Archive, release: str) -> list[Row]:
         return message_rows(
             Archive(parts, lambda file: parts[file].encode(), archive.origin), release, RELEVANT, _SAYERS
         )
-    except SyntaxError:
+    except HarvestError:
         whole = Archive(parts, lambda file: archive.text(file).encode(), archive.origin)
         return message_rows(whole, release, RELEVANT, _SAYERS)
 

@@ -14,6 +14,7 @@ from specconf.engines.sglang.harvest.evaluate import ClassIn, Module, NotStatic,
 from specconf.engines.sglang.harvest.model import Place
 from specconf.engines.sglang.harvest.release import Release
 from specconf.engines.sglang.harvest.rows import functions, last_name, table_row
+from specconf.errors import HarvestError
 from specconf.harvest.intervals import Row
 
 _FOLDER = "sglang/srt/models"
@@ -24,8 +25,12 @@ _MAX_LINES = 200
 
 
 def registry_rows(release: Release) -> list[Row]:
-    """The rows of `model_registry`, then those of `transformers_fallback`."""
+    """The rows of `model_registry`, then those of `transformers_fallback`.
+
+    Raises HarvestError for sources in which no module registers a class: every release has some.
+    """
     found: dict[str, Row] = {}
+    noted = len(release.unread)
     for file in release.archive.below(_FOLDER):
         if file.count("/") != _FOLDER.count("/") + 1:
             continue
@@ -38,6 +43,11 @@ def registry_rows(release: Release) -> list[Row]:
             if name in found:
                 release.unread.append(f"{file}: {name} is registered by {found[name]['module']} as well")
             found.setdefault(name, row)
+    if not found and len(release.unread) == noted:
+        raise HarvestError(
+            f"release {release.name}: no model registry found: no module in {_FOLDER} has an EntryClass",
+            hint="Every release has some: the source is incomplete.",
+        )
     return [*found.values(), *_fallback(release, list(found))]
 
 

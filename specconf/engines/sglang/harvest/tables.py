@@ -12,6 +12,10 @@ from specconf.engines.sglang.harvest.ownpath import own_path_rows
 from specconf.engines.sglang.harvest.registry import registry_rows
 from specconf.engines.sglang.harvest.release import Release
 from specconf.harvest.intervals import Row
+from specconf.harvest.rewrites import rewrite_rows
+
+# Where the configuration of a checkpoint is read and changed before a class is looked for.
+_CONFIGURATION = ("sglang/srt/configs/", "sglang/srt/utils/hf_transformers", "sglang/srt/hf_transformers_utils")
 
 
 def table_rows(release: Release, options: list[Row]) -> list[Row]:
@@ -27,4 +31,5 @@ def table_rows(release: Release, options: list[Row]) -> list[Row]:
         *order_rows(release),
         *scope_rows(release),
         *metric_rows(release),
+        *rewrite_rows(release.archive, release.name, _CONFIGURATION),
     ]

@@ -79,6 +79,8 @@ def _member_row(evaluator: Evaluator, field: Field, release: str) -> Row:
         row["bounds"] = bounds
     if "none" in kinds(hints):
         row["nullable"] = True
+    if ast.unparse(field.annotation).startswith("SkipValidation["):
+        row["parser"] = "SkipValidation"  # the value is kept as it is given
     if field.name in INTERNAL:
         row["internal"] = True
         row.pop("type", None)

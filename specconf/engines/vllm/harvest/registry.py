@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from specconf.engines.vllm.harvest.source import Module
 from specconf.engines.vllm.harvest.symbols import Scope
 from specconf.engines.vllm.harvest.tables import CONFIG, Reading, method
+from specconf.errors import HarvestError
 from specconf.harvest.intervals import Row
 
 _REGISTRY = "vllm.model_executor.models.registry"
@@ -33,11 +34,16 @@ _MANY = 64
 
 
 def registry_rows(reading: Reading) -> list[Row]:
-    """The rows of `model_registry`, `models_removed`, `models_out_of_tree` and `transformers_fallback`."""
+    """The rows of `model_registry`, `models_removed`, `models_out_of_tree` and `transformers_fallback`.
+
+    Raises HarvestError for sources without a registry, which every release has.
+    """
     module = _registry(reading)
     if module is None:
-        reading.notes.append("no model registry found")
-        return []
+        raise HarvestError(
+            f"release {reading.release}: no model registry found in {_REGISTRY} or {_PACKAGE}",
+            hint="Every release has one: the source is incomplete.",
+        )
     return [*_models(reading, module), *_former(reading, module), *_fallbacks(reading, module)]
 
 

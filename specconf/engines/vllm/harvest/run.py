@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from specconf.engines.vllm.harvest.allow_lists import allow_list_rows
 from specconf.engines.vllm.harvest.families import family_rows
+from specconf.engines.vllm.harvest.interfaces import model_rows
 from specconf.engines.vllm.harvest.method_words import word_rows
 from specconf.engines.vllm.harvest.metrics import metric_rows
-from specconf.engines.vllm.harvest.registry import registry_rows
 from specconf.engines.vllm.harvest.release import option_rows, row_key
 from specconf.engines.vllm.harvest.scope_rules import scope_rows
 from specconf.engines.vllm.harvest.source import Tree
@@ -20,24 +20,41 @@ from specconf.engines.vllm.harvest.word_lists import list_rows
 from specconf.harvest.archive import Archive
 from specconf.harvest.harvester import Harvested
 from specconf.harvest.intervals import Key, Row
+from specconf.harvest.messages import EAGLE, MTP, NGRAM, message_rows
 from specconf.harvest.messages import SAYERS as COMMON_SAYERS
-from specconf.harvest.messages import message_rows
+from specconf.harvest.rewrites import rewrite_rows
+
+# Where the configuration of a checkpoint is read and changed before a class is looked for.
+_CONFIGURATION = ("vllm/transformers_utils/", "vllm/config/", "vllm/config.py")
+
+
+def _rewritten(reading: Reading) -> list[Row]:
+    return rewrite_rows(reading.evaluator.tree.archive, reading.release, _CONFIGURATION)
+
 
 # What reads which tables: the modules' docstrings have their columns.
 TABLES: tuple[Callable[[Reading], list[Row]], ...] = (
-    registry_rows,
+    model_rows,
     family_rows,
     word_rows,
     allow_list_rows,
     metric_rows,
     scope_rows,
     list_rows,
+    _rewritten,
 )
 _WORDS = (
-    *("specul", "spec_dec", "spec_tok", "specdec", "draft", "eagle", "mtp", "medusa", "ngram", "lookahead", "dflash"),
-    *("dspark", "suffix_decod", "rejection_sampl", "rejection sampl", "synthetic", "num_spec"),
+    *("specul", "spec_dec", "spec_tok", "specdec", "draft", "medusa", "lookahead", "dflash", "dspark", "suffix_decod"),
+    *("rejection_sampl", "rejection sampl", "num_spec"),
 )
-SPECULATION = re.compile("|".join(_WORDS), re.IGNORECASE)
+# Words that other things are called as well.
+_TOLD_APART = {
+    "eagle": EAGLE,
+    "mtp": MTP,
+    "ngram": NGRAM,
+    "synthetic": "synthetic[ _](?:accept|mode|cond)|'synthetic'",
+}
+SPECULATION = re.compile("|".join((*_WORDS, *_TOLD_APART.values())), re.IGNORECASE)
 SAYERS = {**COMMON_SAYERS, "unsupported.append": "unsupported", "_raise_or_fallback": "raise"}
 _NOT_THE_ENGINE = ("vllm/benchmarks/", "vllm/tests/")
 
@@ -47,7 +64,7 @@ def _concerned(archive: Archive) -> Iterator[str]:
     for file in archive.files:
         if not file.startswith(_NOT_THE_ENGINE):
             text = archive.text(file).lower()
-            if any(word in text or word in file for word in _WORDS):
+            if any(word in text or word in file for word in (*_WORDS, *_TOLD_APART)):
                 yield file
 
 
@@ -65,7 +82,7 @@ class VllmHarvester:
         evaluator = Evaluator(Tree(archive, release))
         reading = Reading(evaluator, release)
         tables = [row for read in TABLES for row in read(reading)]
-        messages = message_rows(archive, release, SPECULATION, SAYERS, _concerned(archive), wordless=False)
+        messages = message_rows(archive, release, SPECULATION, SAYERS, _concerned(archive))
         return Harvested(option_rows(evaluator, release), tables, messages, reading.notes)
 
     def option_key(self, row: Row) -> Key:

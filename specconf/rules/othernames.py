@@ -1,0 +1,96 @@
+"""What an option that a release does not have is called there, what took its place, and which releases have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from specconf.compat.releases import Ranges
+from specconf.compat.rows import Option
+from specconf.compat.view import View
+from specconf.engines.options import loose
+from specconf.words import JsonValue
+
+
+def instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
+    """What to write instead of an option that this release does not have."""
+    later = successor(name, scope, view)
+    if later:
+        return f"Write {later}: that is this release's name for {name}."
+    replaced = _replacement(name, scope, view)
+    if replaced:
+        return f"Write {replaced}, which took its place."
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"Remove {name}, or choose a release that has it." if lived else f"Remove {name}."
+
+
+def named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:
+    """The rows of a scope, in any release, that have this spelling, with dashes or underscores."""
+    names = {name, f"--{name.replace('_', '-')}"} if scope.endswith("cli") else {name}
+    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
+    return [(ranges, row) for ranges, row in rows if names & {*(row.get("names") or ()), *(row.get("no_names") or ())}]
+
+
+def successor(name: str, scope: str, view: View) -> str:
+    """How this release spells what the option wrote in others; empty where it writes no such thing, or another one.
+
+    Of a switch, that is the spelling which writes the same value: the opposite one would turn the setting round.
+    """
+    found = {
+        spelling
+        for _, row in named(name, scope, view)
+        for option in view.by_path.get(row["path"], ())
+        if option.scope == scope and not option.deprecated
+        for spelling in _same_writers(option, name, row)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _replacement(name: str, scope: str, view: View) -> str:
+    """What other releases say to write instead of an option, where this one has it."""
+    said = [str(row["replaced_by"]) for _, row in named(name, scope, view) if row.get("replaced_by")]
+    known = view.names.get(scope, {})
+    return next((text for text in reversed(said) if text.partition("=")[0].partition(" ")[0] in known), "")
+
+
+def _same_writers(option: Option, name: str, row: Mapping[str, Any]) -> Iterator[str]:
+    """The first spelling of an option that writes what `name` wrote by its row of another release."""
+    kind = row.get("kind", "value")
+    if kind not in ("switch", "optional"):
+        if option.kind == kind and "const" not in row:
+            yield from option.names[:1]
+        return
+    written = row.get("const", True)
+    if name not in (row.get("names") or ()) and loose(name) not in {loose(n) for n in row.get("names") or ()}:
+        written = _opposite(written)
+    if option.kind in ("switch", "optional") and written is not None:
+        if _same(option.const, written):
+            yield from option.names[:1]
+        elif _same(_opposite(option.const), written):
+            yield from option.no_names[:1]
+
+
+def _opposite(value: JsonValue) -> JsonValue:
+    """What the opposite spelling of a switch writes; None where it has none."""
+    return not value if isinstance(value, bool) else None
+
+
+def _same(left: JsonValue, right: JsonValue) -> bool:
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def releases_with(name: str, scope: str, view: View) -> str:
+    """In which other releases an option of this name exists, as an aside in brackets; empty when in none."""
+    line = view.db.line
+    held = [ranges for ranges, _ in named(name, scope, view)]
+    runs: list[tuple[int, int]] = []
+    for position in range(len(line.names)):
+        if any(ranges.at(position) for ranges in held):
+            if runs and runs[-1][1] == position:
+                runs[-1] = (runs[-1][0], position + 1)
+            else:
+                runs.append((position, position + 1))
+    text = Ranges(tuple(runs)).text(line)
+    word = "" if text.startswith("before") else "from " if text.endswith(" on") and ";" not in text else "in "
+    return f"; it exists {word}{text}" if runs else ""
