@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from specconf.compat.columns import COLUMNS, LISTS
+from specconf.compat.columns import COLUMNS, LISTS, TABLE_COLUMNS
 from specconf.compat.index import evidence_pair
 from specconf.compat.lint import Problem
 from specconf.compat.releases import ReleaseLine, compile_ranges
@@ -117,11 +117,15 @@ def _mappings(row: Row, column: str) -> list[Mapping[str, Any]]:
 
 
 def unknown_columns(row: Row) -> Iterator[str]:
-    """A column that rows of this kind do not have, in the row itself or in what it holds."""
+    """A column that rows of this kind do not have, in the row itself or in what it holds; a table that is not described."""
+    if row.kind == "table" and row.folder and row.data.get("table") not in TABLE_COLUMNS:
+        yield f"the table {row.data.get('table')} is not described (specconf/compat/columns.py)"
     if row.columns is not None:
         yield from _strange(row.data, row.kind, row.columns)
     for column, kind, part in _parts(row):
         yield from (f"{column}: {message}" for message in _strange(part, kind))
+        if column == "evidence" and type(part.get("line", 0)) is not int:
+            yield f"evidence: line is {part['line']!r}, no number"
 
 
 def _strange(data: Mapping[str, Any], kind: str, more: frozenset[str] = frozenset()) -> Iterator[str]:

@@ -18,16 +18,21 @@ from specconf.engines.near import near_names
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
 from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 
+_HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """How one engine's parser reads flags. `canonical` turns a flag as written into the form the database uses."""
+    """How one engine's parser reads flags. `canonical` turns a flag as written into the form the database uses.
+
+    `empty_is_none`: an empty word is None for an option that may be None.
+    """
 
     scope: str
     abbreviations: bool = True
+    empty_is_none: bool = False
     canonical: Callable[[str], str] = str
 
 
@@ -96,6 +101,8 @@ class ArgvReader:
 
     def _flag(self, word: Word, text: str, rest: list[Word]) -> None:
         name, equals, inline = text.partition("=")
+        if name in _HELP:
+            return
         match = self._match(name)
         if isinstance(match, Problem):
             self.builder.problem(_placed(match, word.span))
@@ -132,6 +139,9 @@ class ArgvReader:
             self._write(match, Unresolved(word.raw), name, span)
             return
         option = self._value_option(match)
+        if word.value == "" and self.grammar.empty_is_none and option.nullable:
+            self._write(match, None, name, span)
+            return
         try:
             value = values.from_text(option, word.value)
         except values.BadValue as error:
@@ -199,6 +209,9 @@ class ArgvReader:
         if option.path not in self._dotted:
             self._drop(option.path, written.spelling)
             self._dotted.add(option.path)
+        if key.endswith("+") and isinstance(written.value, str):  # the elements of a list, parted by commas
+            key = key.removesuffix("+")
+            written = Written(list(written.value.split(",")), written.origin, written.spelling, where=written.where)
         dashes = "dotted_dashes" in self.view.scope(option.members).forms
         member = values.member_named(option, key, self.view, dashes=dashes)
         if member is None and isinstance(written.value, str):
@@ -286,7 +299,7 @@ def _untyped(option: Option) -> Option:
     """A stand-in for an unknown member: its text is kept as it is."""
     from dataclasses import replace
 
-    return replace(option, kind="value", type="str", members="", choices=None)
+    return replace(option, kind="value", type="str", members="", choices=None, const=None)
 
 
 def _loosely_typed(text: str) -> JsonValue:

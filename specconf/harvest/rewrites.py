@@ -17,11 +17,14 @@ _ARCHITECTURES = "architectures"
 _SUBJECTS = ("model_type", _ARCHITECTURES)
 
 
-def rewrite_rows(archive: Archive, release: str, places: tuple[str, ...]) -> list[Row]:
-    """A row for every model type and architecture that a file below `places` speaks of, if it sets `architectures`."""
+def rewrite_rows(archive: Archive, release: str, places: tuple[str, ...], left_out: tuple[str, ...] = ()) -> list[Row]:
+    """A row for every model type and architecture that a file below `places` speaks of, if it sets `architectures`.
+
+    `left_out`: files of which it is known that what they replace are drafts' architectures only.
+    """
     rows: dict[tuple[str, str], Row] = {}
     for file in archive.files:
-        if not file.startswith(places) or _ARCHITECTURES not in archive.text(file):
+        if not file.startswith(places) or file.startswith(left_out) or _ARCHITECTURES not in archive.text(file):
             continue
         tree = archive.parsed(file)
         if not any(_sets(node) for node in ast.walk(tree)):

@@ -152,7 +152,7 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
     value = setting.value
     if isinstance(value, Unresolved | Candidates):
         return
-    if view.scope(option.scope).coerces and option.type is not None and option.parser != AS_GIVEN:
+    if any(view.scope(row.scope).coerces for row in fitting) and option.type is not None and option.parser != AS_GIVEN:
         value = coerced(value, option.type)
     wrong = wrong_value(option, value)
     if wrong:

@@ -14,6 +14,8 @@ _OPERATORS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 def wrong_value(option: Option, value: JsonValue) -> str:
     """What the option takes instead, when the value does not fit; empty when it fits or that is not known."""
+    if option.kind == "optional" and value == option.const:
+        return ""  # the flag stands alone
     if option.parser == AS_GIVEN:
         # Kept without a look at its type; a number that is compared cannot be text.
         return _type_text(option) if isinstance(value, str) and option.type in ("int", "float") else ""

@@ -101,6 +101,8 @@ CASES: list[tuple[str, list[str], Callable[[dict[str, Any]], object], str]] = [
     ("row", ["harvested/tables.jsonl", "tables.yaml", "methods.yaml"], misspelling("value"), "without value"),
     ("column", FILES, setting("knd", "value"), "the column knd"),
     ("column", FILES, setting("evidence", [{**SOURCE[0], "fil": "a.py"}]), "evidence: no row of this kind has the column fil"),
+    ("column", ["harvested/tables.jsonl"], setting("table", "method_word"), "method_word is not described"),
+    ("column", FILES, setting("evidence", [{**SOURCE[0], "line": "x"}]), "line is 'x', no number"),
     ("column", ["constraints/x.yaml"], setting("probe", {**RULE["probe"], "envs": {}}), "probe: "),
     ("column", ["constraints/x.yaml"], setting("also", [{"argvs": []}]), "also: "),
     ("bound", FILES, setting("releases", [{"since": "1.0.post7"}]), "since 1.0.post7 is no release"),

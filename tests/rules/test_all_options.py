@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from specconf.compat.database import load_database
@@ -134,6 +136,11 @@ ACCEPTED = [
     ("sglang", "0.5.20", ["--cuda-graph-max-bs-d", "64"]),
     ("sglang", "0.5.19", ["--cuda-graph-max-bs", "64"]),
     ("vllm", "0.33.0", ["-O", "3"]),
+    ("vllm", "0.33.0", ["--hf-token"]),
+    ("vllm", "0.9.1", ["--hf-token"]),
+    ("vllm", "0.33.0", ["--kv-transfer-config", ""]),
+    ("vllm", "0.33.0", ["--help"]),
+    ("sglang", "0.5.23", ["-h"]),
     ("vllm", "0.33.0", ["-O3"]),
     ("vllm", "0.12.0", ["-O", "3"]),
     ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":"3"}']),
@@ -166,3 +173,28 @@ def test_a_removed_flag_that_now_begins_another_is_told(engine: str, release: st
 def test_bounds_are_no_part_of_the_parser() -> None:
     (finding,) = found("vllm", "0.33.0", "--gpu-memory-utilization", "1.5")
     assert finding.stage == "config"
+
+
+HEAD = {**LLAMA, "architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1, "draft_vocab_size": 512}
+OPT = {**LLAMA, "architectures": ["OPTForCausalLM"], "model_type": "opt"}
+
+
+@pytest.mark.parametrize(("eagle_config", "told"), [(None, True), ({"use_aux_hidden_state": False}, False)])
+def test_a_head_that_reads_no_hidden_states_asks_for_no_interface(eagle_config: Any, told: bool) -> None:
+    draft = {**HEAD, "eagle_config": eagle_config} if eagle_config else HEAD
+    method = '{"method":"eagle3","model":"/models/draft","num_speculative_tokens":3}'
+    argv = [*START["vllm"], "--speculative-config", method]
+    probe = {"release": "0.33.0", "argv": argv, "target": OPT, "draft": draft}
+    _, judgement = run_probe(load_database("vllm"), get_engine("vllm"), probe)
+    assert ("vllm/eagle3-target-without-interface" in {f.constraint for f in judgement.findings}) is told
+
+
+def test_members_of_an_object_that_is_not_known_keep_their_values() -> None:
+    words = ["-cc.mode=3", "--kv-transfer-config.kv_role", "kv_both", "--compilation-config.custom_ops+", "a,b"]
+    settings, _ = run_probe(
+        load_database("vllm"),
+        get_engine("vllm"),
+        {"release": "0.33.0", "argv": [*START["vllm"], *words], "target": LLAMA},
+    )
+    assert settings["compilation_config"] == {"mode": 3, "custom_ops": ["a", "b"]}
+    assert settings["kv_transfer_config"] == {"kv_role": "kv_both"}

@@ -103,7 +103,8 @@ def _levels(words: Sequence[Word], view: View) -> Iterator[Word]:
 
 def _read(words: list[Word], view: View, *, serve: bool) -> Settings:
     builder = SettingsBuilder(ENGINE)
-    grammar = Grammar(SCOPE, canonical=canonical if does(view, "underscores") else str)
+    canonical_of = canonical if does(view, "underscores") else str
+    grammar = Grammar(SCOPE, empty_is_none=does(view, "empty_is_none") is True, canonical=canonical_of)
     reader = ArgvReader(view, grammar, builder)
     if not serve:
         reader.positionals = []

@@ -25,11 +25,16 @@ from specconf.harvest.messages import SAYERS as COMMON_SAYERS
 from specconf.harvest.rewrites import rewrite_rows
 
 # Where the configuration of a checkpoint is read and changed before a class is looked for.
-_CONFIGURATION = ("vllm/transformers_utils/", "vllm/config/", "vllm/config.py")
+_CONFIGURATION = ("vllm/transformers_utils/", "vllm/config/")
+_OF_DRAFTS = (
+    *(f"vllm/transformers_utils/configs/{name}" for name in ("speculators/", "eagle.py", "extract_hidden_states.py")),
+    "vllm/config/speculative.py",
+    "vllm/config/__init__.py",
+)
 
 
 def _rewritten(reading: Reading) -> list[Row]:
-    return rewrite_rows(reading.evaluator.tree.archive, reading.release, _CONFIGURATION)
+    return rewrite_rows(reading.evaluator.tree.archive, reading.release, _CONFIGURATION, _OF_DRAFTS)
 
 
 # What reads which tables: the modules' docstrings have their columns.
