@@ -51,6 +51,11 @@ class Candidates:
 Value: TypeAlias = "JsonValue | Unresolved | Candidates"
 
 
+def same(left: Value, right: Value) -> bool:
+    """Equal, where true is not 1 and false not 0."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.

@@ -10,7 +10,7 @@ from specconf.compat.database import Database
 
 @dataclass(frozen=True)
 class Coverage:
-    """What is known of one release. `options` and `scopes` by scope; `unsure`: rows that may hold (inside a bracket)."""
+    """What is known of one release. `options` and `completeness` by scope; `unsure`: rows that may hold (inside a bracket)."""
 
     release: str
     options: Mapping[str, int]

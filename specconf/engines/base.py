@@ -10,7 +10,7 @@ from specconf.compat.view import View
 from specconf.facts import Derivation, Fact, Known, Missing, ModelView
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.settings import Origin, Settings, SettingsBuilder, Written
-from specconf.words import JsonValue, Launch, Span
+from specconf.words import JsonValue, Launch, Span, same
 
 if TYPE_CHECKING:
     from specconf.spec.model import Spec
@@ -197,19 +197,14 @@ def one_value(field: JsonValue, setting: JsonValue) -> Transform:
     """For a field of which only one value has to be written, as `setting`: the other is what the engine does without it."""
 
     def lower(value: JsonValue, _: LowerContext) -> JsonValue | _Nothing:
-        return setting if _same(value, field) else NOTHING
+        return setting if same(value, field) else NOTHING
 
     def lift(value: JsonValue, _: Settings) -> JsonValue:
-        if not _same(value, setting):
+        if not same(value, setting):
             raise LookupError(value)
         return field
 
     return Transform(lower, lift)
-
-
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    """Equal, where true is not 1."""
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 class Engine(Protocol):

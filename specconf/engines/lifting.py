@@ -16,7 +16,7 @@ from specconf.engines.options import parent_object, written_key
 from specconf.errors import InputError, SpecconfError
 from specconf.findings import Severity
 from specconf.settings import Settings
-from specconf.words import Candidates, JsonValue, Unresolved, Value
+from specconf.words import Candidates, JsonValue, Unresolved, Value, same
 
 if TYPE_CHECKING:
     from specconf.spec.model import Spec
@@ -118,7 +118,7 @@ def _wrong_fields(settings: Settings, lowered: Lowered, fields: Fields, view: Vi
     wrong |= {f.option for f in lowered.findings if f.code == "SC301"} & set(fields)
     for path in lowered.settings:
         written = lowered.settings.items_by_path[path].final
-        if path not in settings or _same(settings[path], written.value):
+        if path not in settings or same(settings[path], written.value):
             continue
         method = fields.get("speculation.method")
         if written.field == "speculation.method" and view.same_method(method, written.value, settings[path]):
@@ -147,7 +147,7 @@ def _with_rest(fields: Fields, settings: Settings, lowered: Lowered, engine: Eng
 
     sections: dict[str, dict[str, JsonValue]] = {}
     for path in settings:
-        if path in lowered.settings and _same(settings[path], lowered.settings[path]):
+        if path in lowered.settings and same(settings[path], lowered.settings[path]):
             continue
         _put(sections, path, settings[path], engine, view)
     for path in lowered.settings:
@@ -207,8 +207,3 @@ def _switch_key(option: Option, value: bool) -> tuple[str, bool]:
 def _json(value: Value) -> JsonValue:
     assert not isinstance(value, Unresolved | Candidates)
     return value
-
-
-def _same(left: Value, right: Value) -> bool:
-    """Equality that keeps true and 1 apart."""
-    return left == right and isinstance(left, bool) == isinstance(right, bool)

@@ -13,7 +13,7 @@ from specconf.compat.releases import Ranges
 from specconf.compat.rows import Constraint
 from specconf.rules.checker import condition_of
 from specconf.rules.conditions import All, Condition, Deferred, Not, Test
-from specconf.words import JsonValue
+from specconf.words import JsonValue, same
 
 
 def unordered_overrides(database: Database) -> Iterator[tuple[Constraint, Constraint]]:
@@ -67,9 +67,9 @@ def _deny(left: Condition, right: Condition) -> bool:
         return left.op in {"set", "unset"} or left.right == right.right
     allowed, other = _allowed(left), _allowed(right)
     if allowed is not None and other is not None:
-        return not any(_same(a, b) for a in allowed for b in other)
+        return not any(same(a, b) for a in allowed for b in other)
     if allowed is not None and right.op == "ne":
-        return all(_same(a, right.right) for a in allowed)
+        return all(same(a, right.right) for a in allowed)
     if allowed is not None and right.op in {"gt", "ge", "lt", "le"}:
         return all(not _within(a, right.op, right.right) for a in allowed)
     bounds = {left.op: left.right, right.op: right.right}
@@ -80,10 +80,6 @@ def _allowed(test: Test) -> list[JsonValue] | None:
     if test.op == "eq" and not isinstance(test.right, dict):
         return [test.right]
     return list(test.right) if test.op == "in" and isinstance(test.right, list) else None
-
-
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def _within(value: JsonValue, op: str, bound: object) -> bool:

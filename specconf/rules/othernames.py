@@ -9,7 +9,7 @@ from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option
 from specconf.compat.view import View
 from specconf.engines.options import loose
-from specconf.words import JsonValue
+from specconf.words import JsonValue, same
 
 
 def instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
@@ -65,19 +65,15 @@ def _same_writers(option: Option, name: str, row: Mapping[str, Any]) -> Iterator
     if name not in (row.get("names") or ()) and loose(name) not in {loose(n) for n in row.get("names") or ()}:
         written = _opposite(written)
     if option.kind in ("switch", "optional") and written is not None:
-        if _same(option.const, written):
+        if same(option.const, written):
             yield from option.names[:1]
-        elif _same(_opposite(option.const), written):
+        elif same(_opposite(option.const), written):
             yield from option.no_names[:1]
 
 
 def _opposite(value: JsonValue) -> JsonValue:
     """What the opposite spelling of a switch writes; None where it has none."""
     return not value if isinstance(value, bool) else None
-
-
-def _same(left: JsonValue, right: JsonValue) -> bool:
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def releases_with(name: str, scope: str, view: View) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option
+from specconf.cli.db.common import counted, form_option, placed
 from specconf.compat.coverage import Coverage, coverage
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES
@@ -35,15 +35,13 @@ def command(engines: tuple[str, ...], release: str | None, form: str, overlays: 
 
 
 def _of(database: Database, release: str | None) -> list[Coverage]:
-    point = database.line.place(release) if release else None
-    if point is not None and point.notice:
-        click.echo(f"note: {point.notice}", err=True)
+    point = placed(database, release) if release else None
     wanted = point.checked_as.split("..") if point is not None else None
     return [row for row in coverage(database) if wanted is None or row.release in wanted]
 
 
 def _lines(engine: str, rows: Sequence[Coverage], *, whole: bool) -> Iterator[str]:
-    yield f"{engine}: {len(rows)} release{'' if len(rows) == 1 else 's'}"
+    yield f"{engine}: {counted(len(rows), 'release')}"
     heads = f"{'options':>7} {'default':>7} {'typed':>6} {'unsure':>6} {'entries':>7} {'rules':>5} {'described':>9}"
     yield f"  {'release':14} {heads}"
     for row in rows:

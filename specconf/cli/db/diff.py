@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option
+from specconf.cli.db.common import form_option, placed
 from specconf.compat.database import engine_name, load_database
 from specconf.compat.diff import ABSENT, Change, Difference, differences
 from specconf.report.json_report import render_json
@@ -32,10 +32,7 @@ def command(engine: str, before: str, after: str, only_options: bool, form: str,
     For example: specconf db diff sglang 0.5.19 0.5.20
     """
     database = load_database(engine_name(engine), with_project(overlays))
-    points = database.line.place(before), database.line.place(after)
-    for point in points:
-        if point.notice:
-            click.echo(f"note: {point.notice}", err=True)
+    points = placed(database, before), placed(database, after)
     found = [d for d in differences(database, *points) if d.what == "options" or not only_options]
     if form == "json":
         shown = {"schema": 1, "engine": database.engine, "from": points[0].stated, "to": points[1].stated}

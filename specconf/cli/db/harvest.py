@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specconf.cli.db.common import counted
 from specconf.compat.database import engine_name
 from specconf.compat.store import CHECKOUT
 from specconf.errors import HarvestError, UsageError
@@ -166,10 +167,6 @@ def _note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _read(asked: _Asked, known: Sequence[str], sources: _Sources) -> list[Done]:
     """Read the releases asked for, with a line on each, oldest first."""
     from specconf.harvest.read import read_all
@@ -178,8 +175,8 @@ def _read(asked: _Asked, known: Sequence[str], sources: _Sources) -> list[Done]:
     for one in read_all(_jobs(asked, known, sources), _note, sources.workers):
         found = one.release.harvested
         parts = ((found.options, "option"), (found.tables, "table row"), (found.messages, "message"))
-        counts = ", ".join(_count(len(rows), noun) for rows, noun in parts)
-        took = f"{_count(one.bytes_fetched, 'byte')} fetched, {one.seconds:.2f} s read"
+        counts = ", ".join(counted(len(rows), noun) for rows, noun in parts)
+        took = f"{counted(one.bytes_fetched, 'byte')} fetched, {one.seconds:.2f} s read"
         _note(f"{asked.engine} {one.release.version}: {counts}; {took}")
         done.append(one)
     return done
@@ -258,14 +255,14 @@ def _write(asked: _Asked, folder: Path, sources: _Sources, *, force: bool) -> No
     done = _read(asked, before.order, sources)
     if not done:
         newest = f" up to {before.order[-1]}" if before.order else ""
-        _note(f"{asked.engine}: nothing new; the database knows {_count(len(before.order), 'release')}{newest}")
+        _note(f"{asked.engine}: nothing new; the database knows {counted(len(before.order), 'release')}{newest}")
         return
     after = updated(asked.harvester, before, [one.release for one in done], anew=asked.everything)
     if not force:
         _refuse_losses(asked, before, after)
     changed = write(folder, after)
-    fetched = _count(sum(one.bytes_fetched for one in done), "byte")
-    _note(f"{_count(len(done), 'release')}, {fetched} fetched, {time.perf_counter() - started:.1f} s in all")
+    fetched = counted(sum(one.bytes_fetched for one in done), "byte")
+    _note(f"{counted(len(done), 'release')}, {fetched} fetched, {time.perf_counter() - started:.1f} s in all")
     _summary(asked, before, after, folder, changed)
 
 
@@ -288,5 +285,5 @@ def _summary(
     from specconf.harvest.files import changes
 
     for name, rows, change in changes(asked.harvester, before, after):
-        click.echo(f"{folder / name}.jsonl: {_count(rows, 'row')}; {change}")
+        click.echo(f"{folder / name}.jsonl: {counted(rows, 'row')}; {change}")
     click.echo("nothing changed" if not changed else f"written: {', '.join(path.name for path in changed)}")

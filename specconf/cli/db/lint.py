@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option
+from specconf.cli.db.common import counted, form_option
 from specconf.compat.database import engine_name
 from specconf.compat.lint import Problem
 from specconf.compat.sources import ENGINE_NAMES, SourceTree
@@ -36,7 +36,7 @@ def command(
         for problem in found:
             click.echo(f"{problem.engine} {problem.about}: {problem.message} [{problem.check}]")
         left_out = "; examples not run" if quick else ""
-        click.echo(f"{len(found)} problem{'' if len(found) == 1 else 's'} in the data of {', '.join(names)}{left_out}")
+        click.echo(f"{counted(len(found), 'problem')} in the data of {', '.join(names)}{left_out}")
     if found:
         context.exit(1)
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option
+from specconf.cli.db.common import form_option, placed
 from specconf.cli.explain import general
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Point, Ranges
@@ -37,9 +37,7 @@ def command(engine: str, name: str, release: str | None, form: str, overlays: tu
     database = load_database(engine_name(engine), with_project(overlays))
     if not name.strip("- "):
         raise UsageError("name what to show.", hint="For example: tensor_parallel_size, --tp-size or model_registry.")
-    point = database.line.place(release) if release else None
-    if point is not None and point.notice:
-        click.echo(f"note: {point.notice}", err=True)
+    point = placed(database, release) if release else None
     found = _Found.of(database, name, point)
     if found.empty:
         when = f" at {release}" if release else ""
