@@ -15,6 +15,7 @@ from specconf.cli.common import (
     engine_option,
     fail_on_option,
     failed,
+    form_option,
     network_options,
     read_spec,
     release_option,
@@ -42,7 +43,7 @@ _MOST_SEARCHED = 6
 @engine_option
 @release_option
 @click.option("--all-releases", is_flag=True, help="Every release the database knows.")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@form_option
 @click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")

@@ -46,6 +46,9 @@ release_option = click.option(
     "--release", "-r", "releases", multiple=True, metavar="[E=]R", shell_complete=_complete_release,
     help="A release, as ENGINE=RELEASE, or bare when one engine is asked for. Repeatable.",
 )  # fmt: skip
+form_option = click.option(
+    "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 db_option = click.option(
     "--db", "overlays", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
     help="Lay a directory of own data over the compatibility database. Repeatable.",

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from specconf.cli.common import db_option, with_project
+from specconf.cli.common import db_option, form_option, with_project
 from specconf.codes import CODES
 from specconf.compat.database import ENGINE_ALIASES, Database, load_database
 from specconf.compat.rows import Constraint
@@ -21,7 +21,7 @@ from specconf.report.json_report import render_json
 
 @click.command("explain")
 @click.argument("name", metavar="CODE|CONSTRAINT")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@form_option
 @db_option
 def command(name: str, form: str, overlays: tuple[Path, ...]) -> None:
     """Explain a finding code such as SC302, or a constraint such as vllm/draft-model-not-on-v1."""

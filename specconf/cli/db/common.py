@@ -7,10 +7,6 @@ import click
 from specconf.compat.database import Database
 from specconf.compat.releases import Point
 
-form_option = click.option(
-    "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
-
 
 def placed(database: Database, release: str) -> Point:
     """Where a release stands in the engine's line, with a note when it is judged by its neighbours."""

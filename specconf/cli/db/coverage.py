@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import counted, form_option, placed
+from specconf.cli.common import db_option, form_option, with_project
+from specconf.cli.db.common import counted, placed
 from specconf.compat.coverage import Coverage, coverage
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import counted, form_option
+from specconf.cli.common import db_option, form_option, with_project
+from specconf.cli.db.common import counted
 from specconf.compat.database import engine_name
 from specconf.compat.lint import Problem
 from specconf.compat.sources import ENGINE_NAMES, SourceTree

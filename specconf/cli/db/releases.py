@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option
+from specconf.cli.common import db_option, form_option, with_project
 from specconf.compat.database import engine_name, load_database
 from specconf.report.json_report import render_json
 

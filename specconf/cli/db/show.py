@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from specconf.cli.common import db_option, with_project
-from specconf.cli.db.common import form_option, placed
+from specconf.cli.common import db_option, form_option, with_project
+from specconf.cli.db.common import placed
 from specconf.cli.explain import general
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Point, Ranges
