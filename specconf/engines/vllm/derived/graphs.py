@@ -1,0 +1,48 @@
+"""Compilation and CUDA graphs as the launch asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.engines.vllm.derived.members import member
+from specconf.facts import Derivation, Fact, Facts, Known
+
+_COMPILATION_MODES: Mapping[str, str] = {"0": "NONE", "1": "STOCK_TORCH_COMPILE"}
+_GRAPH_MODES: Mapping[str, str] = {"0": "NONE", "1": "PIECEWISE"}
+_NO_OPTIMIZATION = ("0", "O0")
+
+
+def compilation_mode(facts: Facts) -> Fact:
+    """The compilation mode that --compilation-config names, by its name; None where it names none."""
+    mode = member(facts, "compilation_config", "mode")
+    if not isinstance(mode, Known) or mode.value is None:
+        return mode
+    return Known(_COMPILATION_MODES.get(str(mode.value), str(mode.value).upper()))
+
+
+def sequence_parallelism(facts: Facts) -> Fact:
+    """Whether --compilation-config asks for sequence parallelism."""
+    return member(facts, "compilation_config", "pass_config", "enable_sp")
+
+
+def cudagraph_mode(facts: Facts) -> Fact:
+    """The CUDA-graph mode that the launch asks for, in upper case; None where the engine chooses."""
+    eager = facts.get("option.enforce_eager")
+    if not isinstance(eager, Known):
+        return eager
+    mode = member(facts, "compilation_config", "cudagraph_mode")
+    level = facts.get("asked.optimization_level")
+    if eager.value is True:
+        return Known("NONE")
+    if not isinstance(mode, Known) or mode.value is not None:
+        return Known(_GRAPH_MODES.get(str(mode.value), str(mode.value).upper())) if isinstance(mode, Known) else mode
+    if not isinstance(level, Known):
+        return level
+    return Known("NONE" if level.value is not None and str(level.value) in _NO_OPTIMIZATION else None)
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "compilation_mode": compilation_mode,
+    "sequence_parallelism": sequence_parallelism,
+    "cudagraph_mode": cudagraph_mode,
+}

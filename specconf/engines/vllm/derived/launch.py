@@ -1,0 +1,30 @@
+"""Facts of the command line itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.settings import Origin
+
+
+def attention_backend(facts: Facts) -> Fact:
+    """The attention backend that --attention-backend names, in the upper case in which the engine looks it up."""
+    asked = facts.get("asked.attention_backend")
+    if isinstance(asked, Known) and isinstance(asked.value, str):
+        return Known(asked.value.upper())
+    return asked
+
+
+def config_file_in_one_word(facts: Facts) -> Fact:
+    """Whether the command line names an option file as --config=FILE: the two-word form is read, and leaves no setting."""
+    setting = facts.settings.items_by_path.get("config")
+    if setting is None:
+        return Missing("unresolved words of the launch") if facts.settings.may_hold_more else Known(False)
+    return Known(setting.final.origin not in {Origin.SPEC, Origin.OPTION})
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "attention_backend": attention_backend,
+    "config_file_in_one_word": config_file_in_one_word,
+}
