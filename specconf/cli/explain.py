@@ -75,6 +75,8 @@ def _constraint_lines(db: Database, constraint: Constraint) -> Iterator[str]:
         yield f"evidence: {evidence.kind} {evidence.text}".rstrip()
     if constraint.kind == "described":
         yield "not checked before launch: nothing in a launch decides it"
+    if constraint.resolves:
+        yield "not a finding: it is what the engine fills in, and shows in the effective configuration"
     for label, probe in (("meets it", constraint.probe), ("does not", constraint.twin)):
         if probe:
             yield f"{label} ({probe['release']}): {example_text(probe)}"

@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Columns] = {
     "constraint": _columns(
         "id code releases stage effect message evidence",
         "kind step severity severity_reason when set try after fix probe twin also",
-        kind="executable described",
+        kind="executable described resolves",
         stage=Stage,
         effect=Effect,
         severity=Severity,

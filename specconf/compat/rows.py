@@ -178,6 +178,9 @@ class MappingRow:
 class Constraint:
     """One fact: in these releases, when the condition holds, the engine does this.
 
+    `kind` is executable (a launch is held against it), described (nothing in a launch decides it) or resolves (what the
+    engine fills in for itself where nothing is written: no finding).
+
     Its `examples` (probe, twin, also) are read when they are first asked for: no check needs them.
     """
 
@@ -198,6 +201,16 @@ class Constraint:
     ranges: Ranges
     groups: Mapping[str, Any] = field(default_factory=dict)
     tries: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether launches are held against its condition; what is only described has none that could be."""
+        return self.kind != "described"
+
+    @property
+    def resolves(self) -> bool:
+        """Whether it is what the engine fills in for itself: in the effective configuration, and no finding."""
+        return self.kind == "resolves"
 
     @property
     def probe(self) -> Mapping[str, Any] | None:

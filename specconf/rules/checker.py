@@ -28,13 +28,17 @@ _SCHEMA_CODES = {"SC101", "SC103"}
 
 @dataclass(slots=True)
 class CheckResult:
-    """What is said about one launch at one release."""
+    """What is said about one launch at one release.
+
+    `resolved`: the values that the engine filled in for itself, by constraint; None where that could not be decided.
+    """
 
     engine: str
     release: str
     findings: list[Finding] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
     effective: dict[str, Effective] = field(default_factory=dict)
+    resolved: dict[str, bool | None] = field(default_factory=dict)
 
     @property
     def refused(self) -> bool:
@@ -56,7 +60,7 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     result = CheckResult(view.engine, view.release)
     result.findings += spelling_findings(facts.settings, engine, view)
     for constraint, held in view.constraints:
-        if constraint.kind == "executable":
+        if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)
     result.not_checked += _unread_tables(facts, view)
     result.effective = _effective(facts)
@@ -84,7 +88,14 @@ def _check_one(
     if truth.value is None or held is None:
         if constraint.sets:
             _maybe_override(constraint, facts)
-        result.not_checked.append(_not_checked(constraint, held, truth, view))
+        if constraint.resolves:
+            result.resolved[constraint.id] = None
+        else:
+            result.not_checked.append(_not_checked(constraint, held, truth, view))
+        return
+    if constraint.resolves:
+        result.resolved[constraint.id] = True
+        _override(constraint, facts)
         return
     changed = _override(constraint, facts) if constraint.sets else None
     if changed is not None and not changed:

@@ -48,7 +48,7 @@ def problems(database: Database, *, examples: bool = True) -> Iterator[Problem]:
         if constraint.id in seen:
             found.append("its id is used twice")
         seen.add(constraint.id)
-        if constraint.kind == "executable" and not found and examples:
+        if constraint.evaluated and not found and examples:
             found += example_faults(database, constraint)
         yield from (Problem("constraint", engine, constraint.id, text) for text in found)
 
@@ -58,14 +58,14 @@ def _unreadable(database: Database) -> Iterator[Problem]:
         try:
             condition_of(constraint)
         except DatabaseError as error:
-            if constraint.kind == "executable":
+            if constraint.evaluated:
                 yield Problem(
                     "constraint", database.engine, constraint.id, f"its condition cannot be read: {error.message}"
                 )
 
 
 def _predicates(database: Database) -> Iterator[Problem]:
-    executable = [c for c in database.constraints if c.kind == "executable"]
+    executable = [c for c in database.constraints if c.evaluated]
     calling = [c for c in executable if any(isinstance(leaf, Named) for leaf in condition_of(c).leaves())]
     if len(calling) * _PREDICATE_SHARE > len(executable):
         yield Problem(
@@ -81,10 +81,12 @@ def _plain_faults(database: Database, constraint: Constraint) -> Iterator[str]:
         yield f"its code {constraint.code} is not registered"
     if not constraint.message.rstrip().endswith("."):
         yield "its message is not a sentence"
-    if constraint.kind != "executable":
+    if not constraint.evaluated:
         return
-    if not constraint.fix:
+    if not constraint.fix and not constraint.resolves:
         yield "it has no fix"
+    if constraint.resolves and not constraint.sets:
+        yield "it sets nothing"
     for leaf in condition_of(constraint).leaves():
         if isinstance(leaf, Test):
             yield from _unknown_names(database, leaf)
@@ -137,7 +139,8 @@ def twin_faults(database: Database, constraint: Constraint) -> Iterator[str]:
     judgement = _judged(database, constraint.twin)
     if meets(judgement, constraint.id):
         yield "its twin meets it"
-    if any(item.constraint == constraint.id for item in judgement.result.not_checked):
+    undecided = {item.constraint for item in judgement.result.not_checked}
+    if constraint.id in undecided or judgement.result.resolved.get(constraint.id, False) is None:
         yield "its twin does not decide it"
     yield from (f"its twin is refused: {said}" for said in refusals(judgement))
 

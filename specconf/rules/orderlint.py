@@ -18,7 +18,7 @@ from specconf.words import JsonValue, same
 
 def unordered_overrides(database: Database) -> Iterator[tuple[Constraint, Constraint]]:
     """Pairs of overrides that may both be met in one release and whose order only the file would decide."""
-    overrides = [c for c in database.constraints if c.sets and c.kind == "executable"]
+    overrides = [c for c in database.constraints if c.sets and c.evaluated]
     before = {c.id: set(c.after) for c in database.constraints}
     for first, second in combinations(overrides, 2):
         same_place = first.stage == second.stage and first.step == second.step

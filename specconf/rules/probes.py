@@ -51,5 +51,7 @@ def run_probe(database: Database, engine: Engine, probe: Mapping[str, Any]) -> t
 
 
 def meets(judgement: Judgement, constraint: str) -> bool:
-    """Whether the constraint is among what was found."""
-    return any(finding.constraint == constraint for finding in judgement.result.findings)
+    """Whether the constraint is among what was found, or is what the engine filled in for itself."""
+    return bool(judgement.result.resolved.get(constraint)) or any(
+        finding.constraint == constraint for finding in judgement.result.findings
+    )

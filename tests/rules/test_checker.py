@@ -152,3 +152,21 @@ def test_an_unread_model_registry_is_said() -> None:
     given = Facts(fakes.settings({}), context, default=default_fact(view), derivations={})
     (item,) = check(given, ENGINE, view).not_checked
     assert item.missing == {"the model registry of vllm 1.0"}
+
+
+def test_what_the_engine_fills_in_is_in_force_and_no_finding() -> None:
+    fills = fakes.constraint("v/fills", {"asked.a": "unset"}, kind="resolves", set={"a": 3})
+    late = fakes.constraint("v/late", {"option.a": {"eq": 3}}, stage="worker")
+    result = run([fills, late], {"b": 1})
+    assert in_force(result, "a") == Effective(Known(3), "v/fills")
+    assert [f.constraint for f in result.findings] == ["v/late"]
+    assert result.resolved == {"v/fills": True}
+    assert run([fills, late], {"a": 1}).resolved == {}
+
+
+def test_what_may_be_filled_in_leaves_both_values_and_is_not_listed() -> None:
+    fills = fakes.constraint("v/fills", {"workload.sampling": {"eq": "greedy"}}, kind="resolves", set={"a": 3})
+    result = run([fills], {"a": 1})
+    assert in_force(result, "a").value == OneOf((1, 3))
+    assert result.resolved == {"v/fills": None}
+    assert not result.not_checked

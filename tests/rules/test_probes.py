@@ -18,7 +18,7 @@ def _executable() -> Iterator[tuple[Database, Constraint]]:
     for name in ENGINE_NAMES:
         database = load_database(name)
         for constraint in database.constraints:
-            if constraint.kind == "executable":
+            if constraint.evaluated:
                 yield database, constraint
 
 
