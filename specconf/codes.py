@@ -74,3 +74,5 @@ _CODES = (
 )
 
 CODES: dict[str, Code] = {c.code: c for c in _CODES}
+# Those that a release's own reference of its options decides, so that documentation is proof enough for an error.
+SCHEMA_CODES = frozenset({"SC101", "SC103"})

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from specconf.codes import SCHEMA_CODES
 from specconf.compat.rows import Action, Constraint
 from specconf.compat.view import View
 from specconf.engines.base import Engine, default_fact
@@ -23,7 +24,6 @@ from specconf.rules.spelling import spelling_findings
 from specconf.words import JsonValue
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
-_SCHEMA_CODES = {"SC101", "SC103"}
 
 
 @dataclass(slots=True)
@@ -156,7 +156,7 @@ def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, o
     setting = facts.settings.setting(option)
     return Finding(
         code=constraint.code,
-        severity=capped_severity(severity, evidence, schema_fact=constraint.code in _SCHEMA_CODES),
+        severity=capped_severity(severity, evidence, schema_fact=constraint.code in SCHEMA_CODES),
         message=fill(constraint.message, facts, view),
         engine=view.engine,
         release=view.release,

@@ -11,11 +11,11 @@ import click
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import placed
-from specconf.cli.explain import general
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.releases import Point, Ranges
 from specconf.compat.rows import Constraint, Message
 from specconf.errors import UsageError
+from specconf.report.explaining import general
 from specconf.report.json_report import render_json
 
 _SHOWN = ("names", "no_names", "kind", "type", "default", "default_expr", "choices", "bounds", "nullable", "required")
