@@ -144,6 +144,26 @@ def _omni_heads(facts: Facts) -> Fact:
     return Known(None)
 
 
+def _omni_taps(facts: Facts) -> Fact:
+    """The layers whose hidden states the draft is fed with."""
+    taps = _first(facts, "dflash_config.target_layer_ids", "dspark_target_layer_ids", "target_layer_ids")
+    used = _first(facts, *(f"{section}use_aux_hidden_state" for section in ("dflash_config.", "eagle_config.", "")))
+    layers = facts.get(f"{_TEXT}.num_hidden_layers")
+    for fact in (taps, used, layers):
+        if not isinstance(fact, Known):
+            return fact
+    assert isinstance(taps, Known)
+    assert isinstance(layers, Known)
+    if not isinstance(taps.value, list) or not taps.value or not all(isinstance(tap, int) for tap in taps.value):
+        return Known("its config has no target_layer_ids")
+    numbers = [tap for tap in taps.value if isinstance(tap, int)]
+    if numbers != sorted(set(numbers)):
+        return Known("its target_layer_ids do not rise")
+    if numbers[0] < 0 or (isinstance(layers.value, int) and numbers[-1] >= layers.value):
+        return Known("its target_layer_ids are not all layers of the target")
+    return Known(None if used == Known(True) else "its use_aux_hidden_state is not true")
+
+
 def _omni_rope(facts: Facts) -> Fact:
     for key in ("mrope_section", "rope_parameters", "rope_scaling"):
         fact = facts.get(f"draft.config.{key}")
@@ -166,7 +186,7 @@ def _omni_vocab(facts: Facts) -> Fact:
     return Known(None)
 
 
-_OMNI_CHECKS = (_omni_architecture, _omni_block, _omni_sizes, _omni_heads, _omni_rope, _omni_vocab)
+_OMNI_CHECKS = (_omni_architecture, _omni_block, _omni_sizes, _omni_taps, _omni_heads, _omni_rope, _omni_vocab)
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "draft_layers_mixed": draft_layers_mixed,

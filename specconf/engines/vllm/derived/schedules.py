@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from specconf.engines.vllm.derived.speculation import CONFIG
@@ -46,7 +47,7 @@ def _fault_of_one(rows: list[tuple[int, int, int]]) -> str | None:
 
 
 def _fault_of_all(rows: list[tuple[int, int, int]]) -> str | None:
-    for (_, end, _), (start, _, _) in zip(rows, rows[1:], strict=False):
+    for (_, end, _), (start, _, _) in itertools.pairwise(rows):
         if start <= end:
             return f"the range that starts at {start} overlaps the one before it"
     return None if rows[0][0] == 1 else f"the first range starts at {rows[0][0]}, not at 1"
@@ -64,7 +65,7 @@ def synthetic_rates_fault(facts: Facts) -> Fact:
         return Missing("numbers of synthetic_acceptance_rates")
     if not all(0 <= rate <= 1 for rate in numbers):
         return Known("a rate is not between 0 and 1")
-    if any(later > earlier for earlier, later in zip(numbers, numbers[1:], strict=False)):
+    if any(later > earlier for earlier, later in itertools.pairwise(numbers)):
         return Known("a rate is higher than the one before it")
     length = facts.get(f"option.{CONFIG}.num_speculative_tokens")
     if not isinstance(length, Known):
