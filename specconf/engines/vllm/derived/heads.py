@@ -34,6 +34,15 @@ def _first(facts: Facts, *paths: str) -> Fact:
     return Known(None)
 
 
+def drafter_architectures(facts: Facts) -> Fact:
+    """The architectures of whichever checkpoint drafts; an empty list where none is named."""
+    own = draft_is_target(facts)
+    if not isinstance(own, Known):
+        return own
+    found = facts.get("target.architectures" if own.value else "draft.architectures")
+    return Known([]) if found == Known(None) else found
+
+
 def lilicorr_block_size(facts: Facts) -> Fact:
     """The block size that a LiLiCorr draft was trained for."""
     return _first(facts, "dflash_config.block_size", "block_size")
@@ -190,6 +199,7 @@ _OMNI_CHECKS = (_omni_architecture, _omni_block, _omni_sizes, _omni_taps, _omni_
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "draft_layers_mixed": draft_layers_mixed,
+    "drafter_architectures": drafter_architectures,
     "lilicorr_block_size": lilicorr_block_size,
     "draft_taps_beyond_target": draft_taps_beyond_target,
     "drafter_vocab": drafter_vocab,
