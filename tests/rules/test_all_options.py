@@ -13,7 +13,7 @@ from specconf.rules.probes import run_probe
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 8,
-    "num_attention_heads": 4, "vocab_size": 1024, "max_position_embeddings": 512,
+    "num_attention_heads": 4, "vocab_size": 1024, "max_position_embeddings": 32768,
 }  # fmt: skip
 START = {
     "vllm": ["vllm", "serve", "/models/target"],

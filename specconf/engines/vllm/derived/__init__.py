@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.vllm.derived import graphs, heads, launch, requests, runner, schedules, shapes, speculation
+from specconf.engines.vllm.derived import (
+    features,
+    graphs,
+    heads,
+    launch,
+    parallel,
+    requests,
+    runner,
+    schedules,
+    shapes,
+    speculation,
+)
 from specconf.facts import Derivation
 
-_TOPICS = (graphs, heads, launch, requests, runner, schedules, shapes, speculation)
+_TOPICS = (features, graphs, heads, launch, parallel, requests, runner, schedules, shapes, speculation)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

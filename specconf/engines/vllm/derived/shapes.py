@@ -55,6 +55,16 @@ def target_length(facts: Facts) -> Fact:
     return _config_length("target", facts) if isinstance(asked, Known) else asked
 
 
+def target_config_length(facts: Facts) -> Fact:
+    """The longest sequence that the target's config allows, whatever the launch asks for."""
+    other = facts.get("target.config.model_max_length")
+    if not isinstance(other, Known):
+        return other
+    if other.value is not None:
+        return Missing("the length of the target", "its config has model_max_length besides")
+    return _config_length("target", facts)
+
+
 def draft_length(facts: Facts) -> Fact:
     """The longest sequence that the draft takes: as the launch says, else as its config allows."""
     if draft_is_target(facts) == Known(True):
@@ -89,6 +99,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "draft_vocab_differs": draft_vocab_differs,
     "target_length": target_length,
+    "target_config_length": target_config_length,
     "draft_length": draft_length,
     "architecture_names": architecture_names,
 }
