@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specconf.engines.vllm.derived.runner import target_experts
+from specconf.engines.vllm.derived.experts import target_experts
 from specconf.facts import Effective, Known, Missing
 from specconf.rules.checker import CheckResult
 from tests.engines.vllm.support import judged

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.vllm.derived import (
+    experts,
     features,
     graphs,
     heads,
@@ -21,5 +22,5 @@ from specconf.engines.vllm.derived import (
 )
 from specconf.facts import Derivation
 
-_TOPICS = (features, graphs, heads, launch, parallel, requests, runner, schedules, shapes, speculation)
+_TOPICS = (experts, features, graphs, heads, launch, parallel, requests, runner, schedules, shapes, speculation)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

@@ -9,7 +9,7 @@ from specconf.facts import Derivation, Fact, Facts, Known
 
 
 def structured_output_backend(facts: Facts) -> Fact:
-    """The backend for structured output that the launch names, by the older flag or the newer object; None where it names none."""
+    """The backend for structured output that the launch names, by the older flag or the newer object; None without one."""
     flag = facts.get("asked.guided_decoding_backend")
     named = member(facts, "structured_outputs_config", "backend")
     return named if flag == Known(None) else flag

@@ -10,16 +10,6 @@ from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 from specconf.words import JsonValue
 
 _RUNNER = "env.VLLM_USE_V2_MODEL_RUNNER"
-_EXPERT_KEYS = ("num_experts", "moe_num_experts", "n_routed_experts", "num_local_experts", "block_configs")
-# Classes that have no experts, for a config of which only a part is known.
-_DENSE = frozenset(
-    {
-        "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
-        "Gemma2ForCausalLM", "Gemma3ForCausalLM", "Gemma3ForConditionalGeneration", "Phi3ForCausalLM",
-    }
-)  # fmt: skip
-# Config classes that count experts where the checkpoint's config does not: a missing key says nothing there.
-_BRINGS_EXPERTS = re.compile(r"moe|mixtral|deepseek|dbrx|jamba|gpt.?oss|grok|llama4|minimax|kimi", re.IGNORECASE)
 
 
 def v2_runner_forced(facts: Facts) -> Fact:
@@ -64,36 +54,6 @@ def has_triton(facts: Facts) -> Fact:
     return Missing("the model runner", f"whether Triton is installed for {platform.value} is not known")
 
 
-def target_experts(facts: Facts) -> Fact:
-    """The number of experts that the engine counts in the target's text config; 0 for a dense target."""
-    where = facts.get("target.text_config_path")
-    if isinstance(where, Missing):
-        return where
-    inner = f"{where.value}." if isinstance(where, Known) and where.value else ""
-    found = {key: facts.get(f"target.config.{inner}{key}") for key in _EXPERT_KEYS}
-    unknown = next((fact for fact in found.values() if not isinstance(fact, Known)), None)
-    values = [fact.value for fact in found.values() if isinstance(fact, Known)]
-    number = next((value for value in values[:-1] if value is not None), None)
-    if isinstance(number, list):
-        number = number[0] if number else None
-    if isinstance(number, int) and number:
-        return Known(number)
-    if unknown is not None:
-        architectures = facts.get("target.architectures")
-        dense = isinstance(architectures, Known) and isinstance(architectures.value, list) and architectures.value
-        return Known(0) if dense and _DENSE.issuperset(map(str, dense)) else unknown
-    if values[-1]:
-        return Missing("the target's experts", "they are counted block by block")
-    if number is None and _names_experts(facts):
-        return Missing("the target's experts", "its config gives no number, and its class may")
-    return Known(0)
-
-
-def _names_experts(facts: Facts) -> bool:
-    names = [facts.get("target.model_type"), facts.get("target.architectures")]
-    return any(isinstance(name, Known) and _BRINGS_EXPERTS.search(str(name.value)) for name in names)
-
-
 def target_all_attention(facts: Facts) -> Fact:
     """Whether the target's config lists its layers, and all of them as attention: no hybrid then, whatever its class."""
     layers = facts.get("target.config.layer_types")
@@ -106,6 +66,5 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "v2_runner_forced": v2_runner_forced,
     "model_runner": model_runner,
     "has_triton": has_triton,
-    "target_experts": target_experts,
     "target_all_attention": target_all_attention,
 }
