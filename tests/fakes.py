@@ -37,6 +37,7 @@ class FakeEngine:
     option_scopes: Mapping[str, str] = field(default_factory=lambda: {"options": "cli"})
     transforms: Mapping[str, Transform] = field(default_factory=dict)
     derivations: Mapping[str, Derivation] = field(default_factory=dict)
+    effective_paths: tuple[str, ...] = ()
 
     def lower_speculation(self, context: LowerContext) -> None:
         """Nothing."""

@@ -28,7 +28,7 @@ from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
     from specconf.compat.view import View
-    from specconf.engines.base import Artifact
+    from specconf.engines.base import Artifact, Engine
     from specconf.spec import LoadedSpec
 
 FORMATS = ("shell", "argv", "engine-yaml")
@@ -88,7 +88,7 @@ def command(
         _notice("nothing was written; --force writes it all the same")
         return 1
     if effective:
-        _print_effective(judgement, view)
+        _print_effective(judgement, engine, view)
         return 0
     artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
     _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused)
@@ -119,7 +119,7 @@ def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: V
         click.echo(f"would pass: {alternative.text}", err=True)
 
 
-def _print_effective(judgement: Judgement, view: View) -> None:
+def _print_effective(judgement: Judgement, engine: Engine, view: View) -> None:
     from specconf.report.json_report import render_json
     from specconf.rules.checker import shown_effective, with_defaults
 
@@ -127,7 +127,7 @@ def _print_effective(judgement: Judgement, view: View) -> None:
         "schema": 1,
         "engine": judgement.result.engine,
         "release": judgement.result.release,
-        "effective": shown_effective(with_defaults(judgement.result.effective, view)),
+        "effective": shown_effective(with_defaults(judgement.result.effective, engine, view)),
     }
     click.echo(render_json(shown), nl=False)
 

@@ -250,6 +250,11 @@ class Engine(Protocol):
         """Facts under `derived.`, computed once per launch."""
         ...
 
+    @property
+    def effective_paths(self) -> tuple[str, ...]:
+        """Paths that bear on speculation though no field of a spec writes them: shown in the effective configuration."""
+        ...
+
     def lower_speculation(self, context: LowerContext) -> None:
         """Write everything the mapping table leaves to the method: method, K, draft, tree, verification, schedule."""
         ...

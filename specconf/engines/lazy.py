@@ -30,6 +30,7 @@ class LazyEngine:
     abbreviations: bool
     option_scopes: Mapping[str, str] = field(default_factory=dict)
     reader: str = "read"
+    effective_paths: tuple[str, ...] = ()
 
     def _part(self, module: str, attribute: str) -> Any:
         return getattr(import_module(f"{self.package}.{module}"), attribute)

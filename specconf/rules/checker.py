@@ -208,13 +208,13 @@ def _effective(facts: Facts) -> dict[str, Effective]:
     return {path: facts.effective(path) for path in paths}
 
 
-def with_defaults(effective: Mapping[str, Effective], view: View) -> dict[str, Effective]:
-    """The effective configuration with the engine's own defaults for what a spec can set, and for speculation."""
+def with_defaults(effective: Mapping[str, Effective], engine: Engine, view: View) -> dict[str, Effective]:
+    """The effective configuration with the engine's own defaults for what a spec can set, and for what bears on speculation."""
     default = default_fact(view)
     mapped = {row.path for rows in view.mapping.values() for row, held in rows if held and row.action is Action.WRITE}
     speculation = {path for path in view.by_path if path.startswith("spec")}
     result = dict(effective)
-    for path in sorted((mapped | speculation) - set(effective)):
+    for path in sorted((mapped | speculation | set(engine.effective_paths)) - set(effective)):
         fact = default(path)
         options = view.by_path.get(path, ())
         if isinstance(fact, Known) and options and not options[0].internal and options[0].kind != "object":

@@ -28,4 +28,11 @@ ENGINE = Vllm(
     abbreviations=True,
     option_scopes={"options": "vllm.cli"},
     reader="options",
+    effective_paths=(
+        "env.VLLM_USE_V1",
+        "env.VLLM_USE_V2_MODEL_RUNNER",
+        "disable_cascade_attn",
+        "disable_hybrid_kv_cache_manager",
+        "max_num_scheduled_tokens",
+    ),
 )
