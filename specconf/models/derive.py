@@ -91,7 +91,7 @@ def model_facts(  # each argument is one more thing that a place may know
         view=view,
         kind=kind,
         kind_reason=reason,
-        draft_kind=_draft_kind(view, kind, reason),
+        draft_kind=_draft_kind(view, kind, reason, row),
         architecture=names[0] if names else _no_list(architectures),
         architectures=architectures,
         model_type=model_type,
@@ -107,6 +107,9 @@ def model_facts(  # each argument is one more thing that a place may know
         mtp_layers=_mtp_layers(view, names, model_type, families),
         has_auto_map=_has_auto_map(view),
         needs_remote_code=_needs_remote_code(view, row, model_type, families),
+        drafts_for=list(row.drafts_for)
+        if row and row.drafts_for
+        else Missing("no source names a target of this draft"),
         mla=LatentAttention.of(view),
         experts=Experts.of(view),
         rope=Rope.of(view, _or_none(model_type)),
@@ -199,7 +202,9 @@ def _needs_remote_code(
     return Missing(f"{view.origin} names remote code; whether it is needed depends on the transformers installed")
 
 
-def _draft_kind(view: ConfigView, kind: Kind, reason: str) -> Known:
+def _draft_kind(view: ConfigView, kind: Kind, reason: str, row: CheckpointRow | None) -> Known:
+    if kind is Kind.UNKNOWN and row is not None and row.drafts_by is not None:
+        return row.drafts_by
     if kind is Kind.SPECULATORS:
         return text(view, "speculators_model_type", "speculators_config.algorithm")
     return Missing(reason) if kind is Kind.UNKNOWN else kind.value

@@ -64,8 +64,9 @@ class ModelFacts:
     `mtp_layers` counts the MTP layers an engine would read from the config (0: it has none). `draft_kind` is what a
     head drafts by: `kind` itself, or the algorithm inside a speculators checkpoint. `has_auto_map` says that the
     checkpoint names remote code, `needs_remote_code` that transformers cannot read its config without it; an engine may
-    still bring a class of its own. The facts of a topic stand together in a field of its own and are asked for by their
-    bare names, as all others are: `get("kv_lora_rank")`.
+    still bring a class of its own. `drafts_for` are the targets that published launches pair a draft with. The facts of
+    a topic stand together in a field of its own and are asked for by their bare names, as all others are:
+    `get("kv_lora_rank")`.
     """
 
     source: Source
@@ -88,6 +89,7 @@ class ModelFacts:
     mtp_layers: Known
     has_auto_map: Known
     needs_remote_code: Known
+    drafts_for: Known
     mla: LatentAttention
     experts: Experts
     rope: Rope

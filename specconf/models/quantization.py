@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from specconf.models.config import ConfigView, Missing
-from specconf.models.reading import text
+from specconf.models.reading import text, whole
 from specconf.words import JsonValue
 
 _SECTIONS = ("quantization_config", "compression_config")
@@ -98,13 +98,10 @@ def _section(view: ConfigView) -> str | Missing | None:
 
 
 def _bits(view: ConfigView, section: str) -> JsonValue | Missing:
-    found = view.first(*(f"{section}.{key}" for key in ("bits", "w_bit", "weight_bits", "wbits")))
-    if isinstance(found, Missing) or type(found) is int:
-        return found
     for key, bits in (("load_in_4bit", 4), ("load_in_8bit", 8)):
         if view.get(f"{section}.{key}") is True:
             return bits
-    return Missing(f"bits in {view.origin} is not a whole number")
+    return whole(view, *(f"{section}.{key}" for key in ("bits", "w_bit", "weight_bits", "wbits")))
 
 
 def _ignores(view: ConfigView, section: str) -> list[JsonValue] | Missing:

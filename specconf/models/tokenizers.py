@@ -141,7 +141,11 @@ def _fast(data: bytes) -> dict[str, int] | None:
     model = loaded.get("model") if isinstance(loaded, dict) else None
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     if isinstance(vocabulary, list):
-        vocabulary = {item[0]: number for number, item in enumerate(vocabulary) if isinstance(item, list) and item}
+        vocabulary = {
+            item[0]: number
+            for number, item in enumerate(vocabulary)
+            if isinstance(item, list) and item and isinstance(item[0], str)
+        }
     numbers = _numbers(vocabulary)
     if numbers is None or not isinstance(loaded, dict):
         return None

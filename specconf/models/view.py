@@ -11,7 +11,7 @@ from specconf.models.hub import Cause, Unavailable
 from specconf.models.tokenizers import PAIR_FACTS
 from specconf.models.weights import WEIGHT_FACTS
 
-_TOKENS = "tokenizers of target and draft"
+_TOKENS = "tokenizers of target and draft (local copies)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class CheckpointView:
         if value.absent:
             return facts.Known(None)
         needs = (
-            f"{self.role} tensor names"
+            f"{self.role} tensor names (a local copy)"
             if path in WEIGHT_FACTS
             else _TOKENS
             if path in PAIR_FACTS
