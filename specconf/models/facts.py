@@ -14,8 +14,8 @@ from specconf.models.mla import LatentAttention
 from specconf.models.moe import Experts
 from specconf.models.quantization import Quantized
 from specconf.models.rope import Rope
-from specconf.models.tokenizers import PAIR_FACTS, Tokens
-from specconf.models.weights import WEIGHT_FACTS, Weights
+from specconf.models.tokenizers import PAIR_FACTS, Tokens, token_tables_at_hand
+from specconf.models.weights import AT_HAND, WEIGHT_FACTS, Weights
 from specconf.words import JsonValue
 
 __all__ = ["FACT_NAMES", "Known", "Missing", "ModelFacts", "Source", "SourceKind"]
@@ -119,8 +119,10 @@ class ModelFacts:
             return dict(self.view.config)
         if path.startswith("config."):
             return self.view.get(path.removeprefix("config."))
-        if path in WEIGHT_FACTS:
+        if path in WEIGHT_FACTS or path == AT_HAND:
             return self.weights.get(path)
+        if path == token_tables_at_hand.__name__:
+            return False
         if path in PAIR_FACTS:
             return Missing(f"{path} is known of a draft and its target together")
         if path not in FACT_NAMES:

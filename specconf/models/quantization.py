@@ -55,8 +55,8 @@ class Quantized:
             quantization_format=text(view, *(f"{section}.{key}" for key in _FORMAT)),
             quantization_bits=_bits(view, section),
             quantization_ignores=ignores,
-            quantization_ignores_mtp=_ignores_mtp(ignores, layers),
-            quantization_ignores_projection=_ignores_projection(ignores),
+            quantization_ignores_mtp=_left_out(view.get(section), _ignores_mtp(ignores, layers)),
+            quantization_ignores_projection=_left_out(view.get(section), _ignores_projection(ignores)),
         )
 
     @classmethod
@@ -72,8 +72,8 @@ class Quantized:
             quantization_format=algorithm if isinstance(algorithm, str) else Missing("no quant_algo", absent=True),
             quantization_bits=Missing("hf_quant_config.json gives no bits", absent=True),
             quantization_ignores=ignores,
-            quantization_ignores_mtp=_ignores_mtp(ignores, layers),
-            quantization_ignores_projection=_ignores_projection(ignores),
+            quantization_ignores_mtp=_left_out(beside, _ignores_mtp(ignores, layers)),
+            quantization_ignores_projection=_left_out(beside, _ignores_projection(ignores)),
         )
 
 
@@ -137,3 +137,20 @@ def _ignores_projection(ignores: list[JsonValue] | Missing) -> bool | Missing:
     if isinstance(ignores, Missing):
         return False if ignores.absent else ignores
     return any(isinstance(item, str) and _PROJECTION.search(item) is not None for item in ignores)
+
+
+def _left_out(section: object, ignored: bool | Missing) -> bool | Missing:
+    """What a list of modules left out says, unless the quantization lists the modules that it applies to."""
+    if not isinstance(section, Mapping) or ignored is True:
+        return ignored
+    if isinstance(listed := section.get("quantized_layers"), Mapping):
+        return not any(word in str(name).lower() for name in listed for word in ("mtp", "nextn")) or Missing(
+            "quantized_layers lists MTP layers in part"
+        )
+    groups = section.get("config_groups")
+    groups = groups.values() if isinstance(groups, Mapping) else ()
+    targets = [group.get("targets") for group in groups if isinstance(group, Mapping)]
+    named = [name for listed in targets if isinstance(listed, list) for name in listed if isinstance(name, str)]
+    if named and all(name.startswith("re:") or "." in name for name in named):
+        return Missing("config_groups names modules by patterns, which specconf does not run")
+    return ignored

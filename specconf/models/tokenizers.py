@@ -78,7 +78,13 @@ def unlike_tokens_percent(first: Tokens, second: Tokens) -> int | Missing:
     return 100 * sum(one[number] != two[number] for number in shared) // len(shared) if shared else 100
 
 
+def token_tables_at_hand(first: Tokens, second: Tokens) -> bool:
+    """Whether the two can be compared, which rules ask first that are not worth naming where they cannot."""
+    return not isinstance(same_token_table(first, second), Missing)
+
+
 PAIR_FACTS: Mapping[str, Callable[[Tokens, Tokens], bool | int | Missing]] = {
+    "token_tables_at_hand": token_tables_at_hand,
     "same_token_table": same_token_table,
     "unlike_tokens_percent": unlike_tokens_percent,
 }

@@ -27,6 +27,10 @@ _PROJECTION = re.compile(r"\.(fc|eh_proj)\.")
 _TOWER = re.compile(r"vision|visual|audio|encoder\.|tower")
 
 
+# Whether the names were found, which rules ask first that are not worth telling the reader that they were not checked.
+AT_HAND = "tensors_at_hand"
+
+
 class TensorNames:
     """The tensor names of a checkpoint: at hand, to be read, or not known."""
 
@@ -50,8 +54,10 @@ class Weights:
     origin: str
 
     def get(self, name: str) -> JsonValue | Missing:
-        """One of `WEIGHT_FACTS`."""
+        """One of `WEIGHT_FACTS`, or whether they can be known at all."""
         names = self.tensors.read()
+        if name == AT_HAND:
+            return bool(names)
         if not names:
             return Missing(f"no list of tensors was found for {self.origin}")
         return WEIGHT_FACTS[name](self, names)

@@ -97,11 +97,13 @@ def test_a_draft_is_compared_with_its_target(tmp_path: Path) -> None:
     target, draft = model_views(*found)
     assert draft.fact("same_token_table") == facts.Known(False)
     assert draft.fact("unlike_tokens_percent") == facts.Known(100)
+    assert draft.fact("token_tables_at_hand") == facts.Known(True)
     assert isinstance(target.fact("same_token_table"), facts.Missing)
 
 
 def test_tables_that_are_not_at_hand_are_missing_by_one_name() -> None:
     _, draft = model_views(model_facts({}), model_facts({}))
+    assert draft.fact("token_tables_at_hand") == facts.Known(False)
     missing = draft.fact("unlike_tokens_percent")
     assert isinstance(missing, facts.Missing)
     assert missing.needs == "tokenizers of target and draft (local copies)"

@@ -79,6 +79,14 @@ TABLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"quantization_config": {"quant_method": "gptq", "dynamic": {"-:.*mtp.*": {}, "+:.*a": {}}}},
         {"quantization_ignores": [".*mtp.*"], "quantization_ignores_mtp": True},
     ),
+    (
+        {"quantization_config": {"quant_method": "modelopt", "quantized_layers": {"model.layers.0.mlp.up_proj": {}}}},
+        {"quantization_ignores_mtp": True, "quantization_ignores_projection": True},
+    ),
+    (
+        {"quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"g": {"targets": ["Linear"]}}}},
+        {"quantization_ignores_mtp": False},
+    ),
     ({"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": True}}, {"quantization_bits": 4}),
     ({"quantization_config": {"quant_method": "fp8"}}, {"quantization_ignores": None, "quantization_ignores_mtp": False}),
     ({"compression_config": {"quant_method": "compressed-tensors", "format": "pack"}}, {"quantization_format": "pack"}),
@@ -125,6 +133,12 @@ UNKNOWN: list[tuple[dict[str, Any], str, str]] = [
     ({"block_configs": 3}, "num_experts", "not a list"),
     ({"quantization_config": {"ignore": 4}}, "quantization_ignores_mtp", "not a list of names"),
     ({"quantization_config": {"ignore": ["layers.3.x"]}}, "quantization_ignores_mtp", "no num_hidden_layers"),
+    (
+        {"quantization_config": {"config_groups": {"g": {"targets": ["re:model.layers.*"]}}}},
+        "quantization_ignores_mtp",
+        "patterns",
+    ),
+    ({"quantization_config": {"quantized_layers": {"mtp.fc": {}}}}, "quantization_ignores_projection", "in part"),
     ({"dflash_config": {"target_layer_ids": ["x"]}}, "aux_layers", "not a list of whole numbers"),
     ({"max_position_embeddings": 40960, "rope_scaling": YARN}, "context_length", "differs by release"),
     ({"hidden_size": 4}, "context_length", "gives no length"),
@@ -155,7 +169,8 @@ keys = st.sampled_from(
 )  # fmt: skip
 inner_keys = keys | st.sampled_from(
     ["rope_type", "type", "factor", "original_max_position_embeddings", "quant_method", "ignore", "dynamic", "bits",
-     "format", "verifier", "proposal_methods", "mask_token_id", "n_routed_experts"]
+     "format", "verifier", "proposal_methods", "mask_token_id", "n_routed_experts", "config_groups",
+     "targets", "quantized_layers"]
 )  # fmt: skip
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),

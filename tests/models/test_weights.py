@@ -81,6 +81,7 @@ def test_heads() -> None:
 def test_no_list_of_tensors_is_unknown() -> None:
     assert isinstance(model_facts(CONFIG).get("has_mtp_tensors"), Missing)
     assert isinstance(fact("has_mtp_tensors"), Missing)
+    assert (model_facts(CONFIG).get("tensors_at_hand"), fact("tensors_at_hand", OWN)) == (False, True)
 
 
 def write(directory: Path, index: str | None = None, **headers: bytes) -> ModelFacts:
