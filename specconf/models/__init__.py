@@ -1,6 +1,7 @@
 """Target and draft checkpoints: what a config.json says, and where to find one.
 
-`facts` holds the values, `derive` and `kinds` compute them from a parsed config, `rows` reads `compat/checkpoints`,
+`facts` holds the values, `derive` and `kinds` compute them from a parsed config, one module each those of a topic: `mla`,
+`moe`, `rope`, `quantization`, `heads`, and from the files beside it `weights` and `tokenizers`. `rows` reads `compat/checkpoints`,
 `files` and `hub` read the outside, `resolve` puts them in order. Only `hub` ever imports huggingface_hub, and only when
 asked to be online.
 """

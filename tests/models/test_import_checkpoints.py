@@ -120,3 +120,27 @@ def test_vllm_recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (rows["x/draft"].drafts_by, rows["x/draft"].drafts_for) == ("dspark", ("x/target",))
     assert rows["x/parallel"].drafts_by is None
     assert (rows["x/small"].kind, rows["x/small"].drafts_by) == (Kind.PLAIN, None)
+
+
+PAIRS = """
+DEFAULT_TARGET_MODEL_EAGLE3 = "x/target"
+DEFAULT_DRAFT_MODEL_EAGLE3 = "x/head"
+DEFAULT_TARGET_MODEL_STANDALONE, DEFAULT_DRAFT_MODEL_NGRAM = "x/target", "x/none"
+DEFAULT_TARGET_MODEL_STANDALONE = "x/target"
+DEFAULT_DRAFT_MODEL_STANDALONE = "x/small"
+DEFAULT_DRAFT_MODEL_ALONE = "x/alone"
+"""
+
+
+def test_sglang_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = tmp_path / "sglang-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("sglang/test/test_utils.py", PAIRS)
+    rows = run("sglang-tests", wheel, tmp_path, monkeypatch)
+    assert set(rows) == {"x/head", "x/small"}
+    assert (rows["x/head"].drafts_by, rows["x/head"].drafts_for, rows["x/head"].source[0].line) == (
+        "eagle3",
+        ("x/target",),
+        3,
+    )
+    assert rows["x/small"].kind is Kind.PLAIN

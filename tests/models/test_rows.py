@@ -12,7 +12,13 @@ from specconf.errors import DatabaseError
 from specconf.models import Kind, Missing, ModelFacts, index_rows, load_checkpoint_rows, resolve_model
 
 CHECKPOINTS = Path(__file__).parents[2] / "compat" / "checkpoints"
-MACHINE = ("aiconfigurator.jsonl", "vllm_test_registry.jsonl", "vllm_docs.jsonl", "vllm_recipes.jsonl")
+MACHINE = (
+    "aiconfigurator.jsonl",
+    "vllm_test_registry.jsonl",
+    "vllm_docs.jsonl",
+    "vllm_recipes.jsonl",
+    "sglang_tests.jsonl",
+)
 NAMES = ("targets.yaml", "drafts.yaml", *MACHINE)
 
 GOOD = """
