@@ -18,6 +18,7 @@ GLM = {
     "num_attention_heads": 2, "vocab_size": 1024, "max_position_embeddings": 512, "num_nextn_predict_layers": 1,
 }  # fmt: skip
 QWEN = {**GLM, "architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next"}
+HUNYUAN = {**GLM, "architectures": ["HYV3ForCausalLM"], "model_type": "hy_v3"}
 LLAMA = {**GLM, "architectures": ["LlamaForCausalLM"], "model_type": "llama"}
 FP4 = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"}}
 OWN, SCALE = "model.layers.1.mlp.up_proj.weight", "model.layers.1.mlp.up_proj.weight_scale"
@@ -58,6 +59,7 @@ def findings(release: str, method: str, target: ModelFacts, draft: ModelFacts | 
         ("0.33.0", GLM, "vllm/mtp-layers-missing"),
         ("0.33.0", QWEN | FP4, "vllm/mtp-tensors-missing-silently"),
         ("0.33.0", QWEN, "vllm/mtp-tensors-missing"),
+        ("0.33.0", HUNYUAN, "vllm/mtp-tensors-missing-silently"),
     ],
 )
 def test_stripped_mtp_layers(tmp_path: Path, release: str, config: dict[str, Any], constraint: str) -> None:
