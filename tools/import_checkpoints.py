@@ -2,8 +2,11 @@
 
     import_checkpoints.py aiconfigurator WHEEL    aiconfigurator-core's bundled config.json files
     import_checkpoints.py vllm-tests SDIST        the architectures and remote-code flags of vLLM's test model registry
+    import_checkpoints.py vllm-docs SDIST         its tables of supported models, and the drafts of its pages on speculation
+    import_checkpoints.py vllm-recipes SDIST      the ids that its recipes serve, and their drafts
+    import_checkpoints.py sglang-tests WHEEL      the pairs of target and draft of SGLang's tests
 
-Both archives are given by path (pip download). A bundled file counts as a whole config.json only if its keys are sorted
+The archives are given by path (pip download). A bundled file counts as a whole config.json only if its keys are sorted
 and it holds transformers_version, as transformers writes them; any other was edited, so its absent keys stay unknown.
 """
 
@@ -16,9 +19,12 @@ import re
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from checkpoints_sglang import test_pairs
+from checkpoints_vllm import documented, recipes
 
 OUT = Path(__file__).resolve().parent.parent / "compat" / "checkpoints"
 LONG = 300  # a value whose JSON is longer is left out and named in `elided`
@@ -31,14 +37,11 @@ HEADS = (("DSpark", "dspark"), ("DFlash", "dflash"), ("Eagle3", "eagle3"), ("Med
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", choices=["aiconfigurator", "vllm-tests"])
+    parser.add_argument("source", choices=list(SOURCES))
     parser.add_argument("archive", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args()
-    read, name = {
-        "aiconfigurator": (bundled_configs, "aiconfigurator.jsonl"),
-        "vllm-tests": (test_registry, "vllm_test_registry.jsonl"),
-    }[arguments.source]
+    read, name = SOURCES[arguments.source]
     rows = sorted(read(arguments.archive), key=lambda row: row["id"])
     lines = (json.dumps(row, sort_keys=True, ensure_ascii=False) + "\n" for row in rows)
     (arguments.out / name).write_text("".join(lines), encoding="utf-8")
@@ -102,9 +105,8 @@ def test_registry(sdist: Path) -> Iterator[dict[str, Any]]:
                 rows.setdefault(model, plain_row(model, architecture, words, where))
         elif (head := head_id(call, words)) and (kind := head_kind(architecture)):
             note = f"drafts as {architecture}; what its own config.json names is not shown"
-            rows.setdefault(
-                head, {"id": head, "kind": kind, "config": {}, "source": [{"kind": "source", **where, "note": note}]}
-            )
+            row = {"id": head, "kind": kind, "config": {}, "source": [{"kind": "source", **where, "note": note}]}
+            rows.setdefault(head, row | {"drafts_for": [text(call.args[0])]})
     yield from rows.values()
 
 
@@ -162,6 +164,14 @@ def head_kind(architecture: str) -> str | None:
         return "mtp_assistant"
     return next((kind for word, kind in HEADS if word in architecture), None)
 
+
+SOURCES: dict[str, tuple[Callable[[Path], Iterator[dict[str, Any]]], str]] = {
+    "aiconfigurator": (bundled_configs, "aiconfigurator.jsonl"),
+    "vllm-tests": (test_registry, "vllm_test_registry.jsonl"),
+    "vllm-docs": (documented, "vllm_docs.jsonl"),
+    "vllm-recipes": (recipes, "vllm_recipes.jsonl"),
+    "sglang-tests": (test_pairs, "sglang_tests.jsonl"),
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -212,12 +212,14 @@ class Session:
         draft_revision: str | None = None,
     ) -> Models:
         """Two models by name; None where the launch has none."""
-        from specconf.models.view import model_view
+        from specconf.models.view import model_views
 
         resolve = self.resolver.resolve
         return Models(
-            model_view("target", resolve(target, target_revision) if target else None),
-            model_view("draft", resolve(draft, draft_revision) if draft else None),
+            *model_views(
+                resolve(target, target_revision) if target else None,
+                resolve(draft, draft_revision) if draft else None,
+            )
         )
 
     @property

@@ -32,6 +32,7 @@ def _columns(required: str, optional: str = "", **words: str | Iterable[str]) ->
     return Columns(frozenset(required.split()), frozenset(optional.split()), listed)
 
 
+_MODELS = "target draft target_tensors draft_tensors target_tokens draft_tokens"
 _CHANGES = "results exactness k performance description"
 
 COLUMNS: Mapping[str, Columns] = {
@@ -74,13 +75,16 @@ COLUMNS: Mapping[str, Columns] = {
         effect=Effect,
         severity=Severity,
     ),
-    "example": _columns("release argv", "env files target draft facts"),
-    "also": _columns("", "argv env files target draft facts"),
+    "example": _columns("release argv", f"env files facts {_MODELS}"),
+    "also": _columns("", f"argv env files facts {_MODELS}"),
     "evidence": _columns("", "kind confidence release file line symbol ref probe note", kind=EvidenceKind),
 }
 
 # Columns that hold a list, in rows of every kind that has them.
-LISTS = frozenset({"names", "no_names", "choices", "methods", "forms", "order", "after", "also"})
+LISTS = frozenset(
+    ["names", "no_names", "choices", "methods", "forms", "order", "after", "also"]
+    + [f"{role}_{what}" for role in ("target", "draft") for what in ("tensors", "tokens")]
+)
 
 # The further columns of each harvested table; those of a curated one are named in its `about`.
 TABLE_COLUMNS: Mapping[str, frozenset[str]] = {

@@ -69,13 +69,31 @@ def _compiled(tree: SourceTree, engine: str, line: ReleaseLine | None) -> dict[s
 
 
 def compile_checkpoints(tree: SourceTree) -> list[dict[str, Any]]:
-    """The rows of `checkpoints/`, curated and machine-written, as plain data."""
+    """The rows of `checkpoints/`, curated and machine-written, as plain data, one for each id.
+
+    A person's row hides a machine's of the same id, and a machine's row another that shows less; the targets of a draft
+    are kept whichever row names them.
+    """
     rows: list[dict[str, Any]] = []
-    for path, data in tree.yaml_dir("checkpoints"):  # people's rows first: they hide a machine's row of the same id
+    for path, data in tree.yaml_dir("checkpoints"):
         rows += [] if path.name == FAMILIES else _list(data, "checkpoints")
+    written: list[dict[str, Any]] = []
     for path in sorted((tree.root / "checkpoints").glob("*.jsonl")):
-        rows += tree.rows("checkpoints", path.name)
-    return rows
+        written += tree.rows("checkpoints", path.name)
+    kept: dict[str, dict[str, Any]] = {}
+    for row in (*rows, *sorted(written, key=_shows, reverse=True)):
+        shown = kept.setdefault(row["id"], row)
+        for key in _OF_DRAFTS & row.keys() - shown.keys():
+            shown[key] = row[key]
+    return list(kept.values())
+
+
+_OF_DRAFTS = frozenset({"drafts_for", "drafts_by"})
+
+
+def _shows(row: dict[str, Any]) -> tuple[int, bool, bool]:
+    """How much a machine's row tells."""
+    return len(row.get("config") or ()), "remote_code" in row, row.get("kind") != "unknown"
 
 
 def compile_families(tree: SourceTree) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Target and draft checkpoints: what a config.json says, and where to find one.
 
-`facts` holds the values, `derive` and `kinds` compute them from a parsed config, `rows` reads `compat/checkpoints`,
-`files` and `hub` read the outside, `resolve` puts them in order. Only `hub` ever imports huggingface_hub, and only when
-asked to be online.
+`facts` holds the values, `derive` and `kinds` compute them from a parsed config; those of one topic have a module of their
+own (`mla`, `moe`, `rope`, `quantization`, `heads`), as have the files beside it (`weights`, `tokenizers`). `rows` reads
+`compat/checkpoints`, `files` and `hub` read the outside, `resolve` puts them in order. Only `hub` ever imports
+huggingface_hub, and only when asked to be online.
 """
 
 from __future__ import annotations

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 from specconf.models.config import ConfigView, Missing
 from specconf.models.facts import Known, ModelFacts, Source, SourceKind
 from specconf.models.families import Families, known_families
+from specconf.models.heads import Head
 from specconf.models.kinds import Kind, classify
+from specconf.models.mla import LatentAttention
+from specconf.models.moe import Experts
+from specconf.models.quantization import Quantized
+from specconf.models.reading import text, whole
+from specconf.models.rope import Rope
+from specconf.models.tokenizers import Tokens
+from specconf.models.weights import TensorNames, Weights
 from specconf.words import JsonValue
 
 if TYPE_CHECKING:
@@ -50,66 +58,66 @@ def model_facts(  # each argument is one more thing that a place may know
     row: CheckpointRow | None = None,
     complete: bool = True,
     elided: frozenset[str] = frozenset(),
-    tensors: frozenset[str] | None = None,
-    quantization_file: str | None = None,
+    tensors: TensorNames | frozenset[str] | None = None,
+    quantization_file: Mapping[str, JsonValue] | None = None,
+    tokens: Tokens | None = None,
     families: Families | None = None,
 ) -> ModelFacts:
     """The facts of a config.
 
     `row` adds what people know of the id (its kind, its remote code); `tensors` are the names in a safetensors index or
-    header beside the config; `quantization_file` is the method that a hf_quant_config.json there names; `families` is
-    what is known of whole families, the database's own where it is not given.
+    header beside the config, which are read only where nothing else tells the kind, or when a fact about them is asked
+    for; `quantization_file` is what a hf_quant_config.json there says of the quantization; `tokens` is its
+    tokenizer's table; `families` is what is known of whole families, the database's own where it is not given.
     """
     families = families or known_families()
     source = source or Source(SourceKind.GIVEN, "config.json")
     view = ConfigView.of(config, complete=complete, elided=elided, origin=str(source) or "config.json")
     architectures = _architectures(view)
     names = architectures if isinstance(architectures, list) else []
-    model_type = _text(view, "model_type")
-    layers = _whole(view, *_LAYERS)
-    kind, reason = classify(view, tensors, _strings(names), _or_none(model_type), _int_or_none(layers))
+    model_type = text(view, "model_type")
+    layers = whole(view, *_LAYERS)
+    if not isinstance(tensors, TensorNames):
+        tensors = TensorNames(tensors)
+    known = _strings(names), _or_none(model_type), _int_or_none(layers)
+    kind, reason = classify(view, tensors.at_hand, *known)
+    if kind is Kind.UNKNOWN and (read := tensors.read()) is not None:
+        kind, reason = classify(view, read, *known)
     if row is not None and row.kind is not Kind.UNKNOWN and (kind is Kind.UNKNOWN or not complete):
         kind, reason = row.kind, f"the checkpoint row of {row.id} says so"
-    hidden, heads = _whole(view, *_HIDDEN), _whole(view, *_HEADS)
+    hidden, heads = whole(view, *_HIDDEN), whole(view, *_HEADS)
     return ModelFacts(
         source=source,
         view=view,
         kind=kind,
         kind_reason=reason,
-        draft_kind=_draft_kind(view, kind, reason),
+        draft_kind=_draft_kind(view, kind, reason, row),
         architecture=names[0] if names else _no_list(architectures),
         architectures=architectures,
         model_type=model_type,
         text_config_path=view.text_path,
-        vocab_size=_whole(view, "vocab_size"),
+        vocab_size=whole(view, "vocab_size"),
         hidden_size=hidden,
         num_layers=layers,
         num_heads=heads,
         num_kv_heads=_kv_heads(view, heads),
         head_dim=_head_dim(view, hidden, heads),
-        max_position_embeddings=_whole(view, *_POSITIONS),
-        quantization=_quantization(view, quantization_file),
-        dtype=_text(view, "torch_dtype", "dtype"),
+        max_position_embeddings=whole(view, *_POSITIONS),
+        dtype=text(view, "torch_dtype", "dtype"),
         mtp_layers=_mtp_layers(view, names, model_type, families),
         has_auto_map=_has_auto_map(view),
         needs_remote_code=_needs_remote_code(view, row, model_type, families),
-        draft_vocab_size=_whole(view, "draft_vocab_size"),
-        target_hidden_size=_target_hidden_size(view, kind, hidden),
+        drafts_for=list(row.drafts_for)
+        if row and row.drafts_for
+        else Missing("no source names a target of this draft"),
+        mla=LatentAttention.of(view),
+        experts=Experts.of(view),
+        rope=Rope.of(view, _or_none(model_type)),
+        quantized=Quantized.of(view, quantization_file, layers),
+        head=Head.of(view, kind, hidden),
+        weights=Weights(tensors, layers, str(source) or "the checkpoint"),
+        tokens=tokens or Tokens.unknown(str(source) or "the checkpoint"),
     )
-
-
-def _whole(view: ConfigView, *paths: str) -> int | Missing:
-    found = view.first(*paths)
-    if isinstance(found, Missing) or type(found) is int:
-        return found
-    return Missing(f"{paths[0]} in {view.origin} is not a whole number")
-
-
-def _text(view: ConfigView, *paths: str) -> str | Missing:
-    found = view.first(*paths)
-    if isinstance(found, Missing | str):
-        return found
-    return Missing(f"{paths[0]} in {view.origin} is not a text")
 
 
 def _or_none(value: str | Missing) -> str | None:
@@ -139,7 +147,7 @@ def _no_list(value: list[JsonValue] | Missing) -> Missing:
 
 
 def _kv_heads(view: ConfigView, heads: int | Missing) -> Known:
-    found = _whole(view, *_KV_HEADS)
+    found = whole(view, *_KV_HEADS)
     if not isinstance(found, Missing) or not found.absent:
         return found
     if any(view.get(key) is None for key in _KV_HEADS):
@@ -152,7 +160,7 @@ def _kv_heads(view: ConfigView, heads: int | Missing) -> Known:
 def _head_dim(view: ConfigView, hidden: int | Missing, heads: int | Missing) -> Known:
     if isinstance(view.get("kv_lora_rank"), int):
         return Missing(f"{view.origin} describes latent attention, which has no one head size")
-    found = _whole(view, "head_dim")
+    found = whole(view, "head_dim")
     if not isinstance(found, Missing) or not found.absent:
         return found
     if isinstance(hidden, Missing) or isinstance(heads, Missing):
@@ -162,22 +170,11 @@ def _head_dim(view: ConfigView, hidden: int | Missing, heads: int | Missing) -> 
     return hidden // heads
 
 
-def _quantization(view: ConfigView, beside: str | None) -> Known:
-    for key in ("quantization_config", "compression_config"):
-        found = view.get(key)
-        if isinstance(found, Missing):
-            if not found.absent:
-                return found
-        elif found is not None:
-            return _text(view, f"{key}.quant_method")
-    return beside
-
-
 def _mtp_layers(
     view: ConfigView, architectures: list[JsonValue], model_type: str | Missing, families: Families
 ) -> Known:
     separate = isinstance(model_type, str) and model_type.endswith("_mtp")
-    found = _whole(view, *_MTP, *(("n_predict",) if separate else ()))
+    found = whole(view, *_MTP, *(("n_predict",) if separate else ()))
     if not isinstance(found, Missing) or not found.absent:
         return found
     names = _strings([model_type, *architectures] if isinstance(model_type, str) else architectures)
@@ -205,17 +202,9 @@ def _needs_remote_code(
     return Missing(f"{view.origin} names remote code; whether it is needed depends on the transformers installed")
 
 
-def _draft_kind(view: ConfigView, kind: Kind, reason: str) -> Known:
+def _draft_kind(view: ConfigView, kind: Kind, reason: str, row: CheckpointRow | None) -> Known:
+    if kind is Kind.UNKNOWN and row is not None and row.drafts_by is not None:
+        return row.drafts_by
     if kind is Kind.SPECULATORS:
-        return _text(view, "speculators_model_type", "speculators_config.algorithm")
+        return text(view, "speculators_model_type", "speculators_config.algorithm")
     return Missing(reason) if kind is Kind.UNKNOWN else kind.value
-
-
-def _target_hidden_size(view: ConfigView, kind: Kind, hidden: int | Missing) -> Known:
-    """The hidden size of the target that a head was made for."""
-    found = _whole(view, "target_hidden_size", "backbone_hidden_size")
-    if not isinstance(found, Missing) or not found.absent:
-        return found
-    if kind in {Kind.EAGLE, Kind.EAGLE3, Kind.DFLASH, Kind.DSPARK, Kind.SPECULATORS}:
-        return hidden
-    return found

@@ -8,7 +8,14 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from specconf.models.config import ConfigView, Missing
+from specconf.models.heads import Head
 from specconf.models.kinds import Kind
+from specconf.models.mla import LatentAttention
+from specconf.models.moe import Experts
+from specconf.models.quantization import Quantized
+from specconf.models.rope import Rope
+from specconf.models.tokenizers import PAIR_FACTS, Tokens, token_tables_at_hand
+from specconf.models.weights import AT_HAND, WEIGHT_FACTS, Weights
 from specconf.words import JsonValue
 
 __all__ = ["FACT_NAMES", "Known", "Missing", "ModelFacts", "Source", "SourceKind"]
@@ -57,7 +64,9 @@ class ModelFacts:
     `mtp_layers` counts the MTP layers an engine would read from the config (0: it has none). `draft_kind` is what a
     head drafts by: `kind` itself, or the algorithm inside a speculators checkpoint. `has_auto_map` says that the
     checkpoint names remote code, `needs_remote_code` that transformers cannot read its config without it; an engine may
-    still bring a class of its own.
+    still bring a class of its own. `drafts_for` are the targets that published launches pair a draft with. The facts of
+    a topic stand together in a field of its own and are asked for by their bare names, as all others are:
+    `get("kv_lora_rank")`.
     """
 
     source: Source
@@ -76,13 +85,18 @@ class ModelFacts:
     num_kv_heads: Known
     head_dim: Known
     max_position_embeddings: Known
-    quantization: Known
     dtype: Known
     mtp_layers: Known
     has_auto_map: Known
     needs_remote_code: Known
-    draft_vocab_size: Known
-    target_hidden_size: Known
+    drafts_for: Known
+    mla: LatentAttention
+    experts: Experts
+    rope: Rope
+    quantized: Quantized
+    head: Head
+    weights: Weights
+    tokens: Tokens
 
     @property
     def config(self) -> Mapping[str, JsonValue]:
@@ -105,9 +119,16 @@ class ModelFacts:
             return dict(self.view.config)
         if path.startswith("config."):
             return self.view.get(path.removeprefix("config."))
+        if path in WEIGHT_FACTS or path == AT_HAND:
+            return self.weights.get(path)
+        if path == token_tables_at_hand.__name__:
+            return False
+        if path in PAIR_FACTS:
+            return Missing(f"{path} is known of a draft and its target together")
         if path not in FACT_NAMES:
             return Missing(f"there is no model fact named {path}")
-        value = getattr(self, path)
+        topic = _TOPIC_OF.get(path)
+        value = getattr(self if topic is None else getattr(self, topic), path)
         if isinstance(value, Kind):
             return Missing(self.kind_reason) if value is Kind.UNKNOWN else value.value
         return value  # type: ignore[no-any-return]  # the fields named in FACT_NAMES are Known
@@ -118,6 +139,13 @@ class ModelFacts:
         return next((kind for key, kind in self.source.evidence_by_key if key in keys), self.source.evidence)
 
 
+# The fields that hold the facts of a topic, and which of them holds a fact.
+_TOPICS = {"mla": LatentAttention, "experts": Experts, "rope": Rope, "quantized": Quantized, "head": Head}
+_TOPIC_OF: dict[str, str] = {fact.name: topic for topic, held in _TOPICS.items() for fact in fields(held)}
+_NO_FACTS = {"source", "view", "kind_reason", "weights", "tokens", *_TOPICS}
+
 FACT_NAMES: frozenset[str] = frozenset(
-    field.name for field in fields(ModelFacts) if field.name not in {"source", "view", "kind_reason"}
+    {field.name for field in fields(ModelFacts) if field.name not in _NO_FACTS}.union(
+        _TOPIC_OF, WEIGHT_FACTS, PAIR_FACTS
+    )
 )

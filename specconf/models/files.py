@@ -5,7 +5,6 @@ and depth; executes nothing and reads no weights.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from specconf.errors import InputError
@@ -14,14 +13,7 @@ from specconf.words import JsonValue, Span
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
 MAX_INDEX_BYTES = 64 * 1024 * 1024
 MAX_HEADER_BYTES = 32 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What else a checkpoint's directory tells."""
-
-    tensors: frozenset[str] | None = None
-    quantization: str | None = None
+MAX_FILES = 64
 
 
 def read_config(path: Path) -> dict[str, JsonValue]:
@@ -55,11 +47,6 @@ def parse_config(data: bytes, name: str) -> dict[str, JsonValue]:
     return loaded
 
 
-def read_beside(directory: Path, *, tensors: bool) -> Beside:
-    """Tensor names (only if asked: an index can be large) and the quantization method beside a config.json."""
-    return Beside(_tensor_names(directory) if tensors else None, _quantization(directory))
-
-
 def _read_bytes(path: Path, limit: int) -> bytes | None:
     with path.open("rb") as file:
         data = file.read(limit + 1)
@@ -73,37 +60,40 @@ def _load(data: bytes | None) -> object:
         return None
 
 
-def _tensor_names(directory: Path) -> frozenset[str] | None:
-    """Names from the safetensors index, or from the header of a single file; None where neither can be read."""
+def read_tensor_names(directory: Path) -> frozenset[str] | None:
+    """Names from the safetensors index, else from the headers of the files; None where they cannot all be read."""
     try:
         index = directory / "model.safetensors.index.json"
         if index.is_file():
             loaded = _load(_read_bytes(index, MAX_INDEX_BYTES))
             names = loaded.get("weight_map") if isinstance(loaded, dict) else None
-        else:
-            names = _load(_header(directory / "model.safetensors"))
+            return frozenset(names) if isinstance(names, dict) else None
+        files = sorted(path for path in directory.glob("*.safetensors") if path.is_file())
+        headers = [_load(_header(path)) for path in files[: MAX_FILES + 1]]
     except OSError:
         return None
-    return frozenset(names) - {"__metadata__"} if isinstance(names, dict) else None
+    if not headers or len(headers) > MAX_FILES:
+        return None
+    found: set[str] = set()
+    for header in headers:
+        if not isinstance(header, dict):
+            return None
+        found |= set(header)
+    return frozenset(found - {"__metadata__"})
 
 
 def _header(path: Path) -> bytes | None:
-    if not path.is_file():
-        return None
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         return file.read(size) if 0 < size <= MAX_HEADER_BYTES else None
 
 
-def _quantization(directory: Path) -> str | None:
-    """The method that a hf_quant_config.json stands for: modelopt for every algorithm but NVFP4, as vLLM names them."""
+def read_quantization(directory: Path) -> dict[str, JsonValue] | None:
+    """What a hf_quant_config.json says of the quantization, where there is one that names an algorithm."""
     path = directory / "hf_quant_config.json"
     try:
         loaded = _load(_read_bytes(path, MAX_CONFIG_BYTES)) if path.is_file() else None
     except OSError:
         return None
     inner = loaded.get("quantization") if isinstance(loaded, dict) else None
-    algorithm = inner.get("quant_algo") if isinstance(inner, dict) else None
-    if not isinstance(algorithm, str):
-        return None
-    return "modelopt_fp4" if "NVFP4" in algorithm.upper() else "modelopt"
+    return inner if isinstance(inner, dict) and isinstance(inner.get("quant_algo"), str) else None

@@ -10,16 +10,24 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from specconf.errors import InputError
 from specconf.models.derive import model_facts
 from specconf.models.facts import ModelFacts, Source, SourceKind
-from specconf.models.files import MAX_CONFIG_BYTES, parse_config, read_beside, read_config
+from specconf.models.files import (
+    MAX_CONFIG_BYTES,
+    parse_config,
+    read_config,
+    read_quantization,
+    read_tensor_names,
+)
 from specconf.models.hub import Cause, Unavailable, fetch_config
-from specconf.models.kinds import Kind
 from specconf.models.rows import HUB_ID, CheckpointRow
+from specconf.models.tokenizers import Tokens
+from specconf.models.weights import TensorNames
 
 __all__ = ["Cause", "Mode", "Resolver", "Unavailable", "default_cache_dir", "effective_mode", "resolve_model"]
 
@@ -162,13 +170,16 @@ def _from_directory(directory: Path, source: Source, row: CheckpointRow | None) 
 
 
 def _from_config_file(path: Path, source: Source, row: CheckpointRow | None) -> ModelFacts:
-    config = read_config(path)
-    beside = read_beside(path.parent, tensors=False)
-    facts = model_facts(config, source=source, row=row, quantization_file=beside.quantization)
-    if facts.kind is not Kind.UNKNOWN:
-        return facts
-    beside = read_beside(path.parent, tensors=True)
-    return model_facts(config, source=source, row=row, tensors=beside.tensors, quantization_file=beside.quantization)
+    """The facts of a config, and of the files beside it; tensor names and tokens are read when they are needed."""
+    tensors = TensorNames(reader=partial(read_tensor_names, path.parent))
+    return model_facts(
+        read_config(path),
+        source=source,
+        row=row,
+        tensors=tensors,
+        quantization_file=read_quantization(path.parent),
+        tokens=Tokens.beside(path.parent),
+    )
 
 
 def _from_cache(

@@ -1,7 +1,8 @@
 """Rows of `compat/checkpoints`: what published sources show of a checkpoint, and which. Pure: text in, rows out.
 
 A row shows the keys in `config` and no others, unless `complete` says that its source is a whole config.json; then only
-the paths in `elided` were left out. `aliases` are further ids of the same repository. Every source has an evidence
+the paths in `elided` were left out. `aliases` are further ids of the same repository, `drafts_for` the
+targets that a source launches a draft with, `drafts_by` how. Every source has an evidence
 kind; `keys` names the config keys that it alone supports.
 """
 
@@ -23,7 +24,20 @@ EVIDENCE = ("observed", "source", "docs", "report", "inferred")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 _ROW_KEYS = frozenset(
-    {"id", "aliases", "revision", "kind", "config", "complete", "elided", "remote_code", "gated", "source"}
+    {
+        "id",
+        "aliases",
+        "revision",
+        "kind",
+        "config",
+        "complete",
+        "elided",
+        "remote_code",
+        "gated",
+        "drafts_for",
+        "drafts_by",
+        "source",
+    }
 )
 _SOURCE_KEYS = frozenset({"kind", "ref", "package", "release", "file", "line", "keys", "note"})
 
@@ -56,6 +70,8 @@ class CheckpointRow:
     elided: tuple[str, ...] = ()
     remote_code: bool | None = None
     gated: bool | None = None
+    drafts_for: tuple[str, ...] = ()
+    drafts_by: str | None = None
 
     @property
     def evidence(self) -> str:
@@ -163,6 +179,8 @@ def checkpoint_row(item: object, where: str = "checkpoint row") -> CheckpointRow
         elided=_texts(item, "elided", where),
         remote_code=_typed(item, "remote_code", bool, where),
         gated=_typed(item, "gated", bool, where),
+        drafts_for=_texts(item, "drafts_for", where),
+        drafts_by=_typed(item, "drafts_by", str, where),
     )
 
 

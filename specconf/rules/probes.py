@@ -8,8 +8,9 @@ from typing import Any
 from specconf.compat.database import Database
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
-from specconf.models import Source, SourceKind, model_facts
-from specconf.models.view import ModelViews, model_view
+from specconf.models import ModelFacts, Source, SourceKind, model_facts
+from specconf.models.tokenizers import Tokens
+from specconf.models.view import model_views
 from specconf.rules.judge import Judgement, judge_settings
 from specconf.settings import Settings
 from specconf.words import Launch, Word, words
@@ -23,14 +24,24 @@ def probe_launch(engine: str, probe: Mapping[str, Any]) -> Launch:
 
 
 def probe_models(probe: Mapping[str, Any]) -> Models:
-    """The models of a probe: whole tiny configs; none given means that the launch has no such model."""
-    return Models(_model("target", probe.get("target")), _model("draft", probe.get("draft")))
+    """The models of a probe: whole tiny configs; none given means that the launch has no such model.
+
+    `target_tensors` and `draft_tensors` name the tensors beside a config, `target_tokens` and `draft_tokens` are its
+    tokenizer's, in the order of their numbers; without them nobody knows.
+    """
+    return Models(*model_views(_model("target", probe), _model("draft", probe)))
 
 
-def _model(role: str, config: Mapping[str, Any] | None) -> ModelViews:
+def _model(role: str, probe: Mapping[str, Any]) -> ModelFacts | None:
+    config, tensors, tokens = (probe.get(key) for key in (role, f"{role}_tensors", f"{role}_tokens"))
     if config is None:
-        return model_view(role, None)
-    return model_view(role, model_facts(dict(config), source=Source(SourceKind.GIVEN, f"the probe's {role}")))
+        return None
+    return model_facts(
+        dict(config),
+        source=Source(SourceKind.GIVEN, f"the probe's {role}"),
+        tensors=None if tensors is None else frozenset(map(str, tensors)),
+        tokens=None if tokens is None else Tokens.given(map(str, tokens)),
+    )
 
 
 def run_probe(database: Database, engine: Engine, probe: Mapping[str, Any]) -> tuple[Settings, Judgement]:

@@ -141,7 +141,7 @@ def test_a_count_of_the_wrong_type_is_unknown_not_zero(value: object) -> None:
     assert not found.absent
 
 
-SHOWN = {"text_config_path", "architecture", "architectures", "model_type"}
+SHOWN = {"tensors_at_hand", "token_tables_at_hand", "text_config_path", "architecture", "architectures", "model_type"}
 
 
 @pytest.mark.parametrize("path", sorted(FACT_NAMES - SHOWN))

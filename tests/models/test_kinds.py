@@ -67,4 +67,4 @@ def test_a_speculators_checkpoint_says_what_it_drafts_by() -> None:
         "transformer_layer_config": inner,
     }
     facts = model_facts(config)
-    assert (facts.draft_kind, facts.vocab_size, facts.target_hidden_size) == ("eagle3", 128256, 4096)
+    assert (facts.draft_kind, facts.vocab_size, facts.get("target_hidden_size")) == ("eagle3", 128256, 4096)

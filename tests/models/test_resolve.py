@@ -179,7 +179,7 @@ def test_tensor_names_beside_the_config_decide(tmp_path: Path) -> None:
 def test_a_quantization_file_beside_the_config(tmp_path: Path) -> None:
     directory = write(tmp_path / "m")
     (directory / "hf_quant_config.json").write_text('{"quantization": {"quant_algo": "NVFP4"}}')
-    assert facts(resolve_model(str(directory))).quantization == "modelopt_fp4"
+    assert facts(resolve_model(str(directory))).get("quantization") == "modelopt_fp4"
 
 
 def test_the_hub_cache(tmp_path: Path) -> None:

@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from specconf.compat.store import load_json
 from specconf.errors import DatabaseError
-from specconf.models import Kind, Missing, index_rows, load_checkpoint_rows, resolve_model
+from specconf.models import Kind, Missing, ModelFacts, index_rows, load_checkpoint_rows, resolve_model
 
 CHECKPOINTS = Path(__file__).parents[2] / "compat" / "checkpoints"
-NAMES = ("targets.yaml", "drafts.yaml", "aiconfigurator.jsonl", "vllm_test_registry.jsonl")
+MACHINE = (
+    "aiconfigurator.jsonl",
+    "vllm_test_registry.jsonl",
+    "vllm_docs.jsonl",
+    "vllm_recipes.jsonl",
+    "sglang_tests.jsonl",
+)
+NAMES = ("targets.yaml", "drafts.yaml", *MACHINE)
 
 GOOD = """
 - id: owner/name
@@ -93,7 +101,7 @@ def test_the_shipped_rows_load_and_hold_the_named_models() -> None:
     assert "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B" in ids["drafts.yaml"]
 
 
-@pytest.mark.parametrize("name", ["aiconfigurator.jsonl", "vllm_test_registry.jsonl"])
+@pytest.mark.parametrize("name", MACHINE)
 def test_machine_written_rows_are_in_order(name: str) -> None:
     assert shipped()[name] == sorted(shipped()[name])
 
@@ -106,3 +114,21 @@ def test_a_partial_row_does_not_deny_mtp_layers() -> None:
         facts = resolve_model(row.id, checkpoints=index)
         shown = "num_nextn_predict_layers" in json.dumps(dict(row.config))
         assert facts.mtp_layers != 0 or shown  # type: ignore[union-attr]
+
+
+def test_how_a_row_says_a_head_drafts_counts_where_nothing_else_tells() -> None:
+    (row,) = load_checkpoint_rows(
+        "- {id: a/b, kind: unknown, drafts_by: dspark, drafts_for: [a/t], source: [{kind: docs, ref: x}]}"
+    )
+    facts = resolve_model("a/b", checkpoints=index_rows([row]))
+    assert isinstance(facts, ModelFacts)
+    assert (facts.get("draft_kind"), facts.get("drafts_for")) == ("dspark", ["a/t"])
+    assert isinstance(facts.get("kind"), Missing)
+
+
+def test_the_index_keeps_the_row_that_shows_most_of_an_id() -> None:
+    rows = {row["id"]: row for row in load_json("checkpoints")}
+    assert len(rows) == len(load_json("checkpoints"))
+    assert len(rows["Qwen/Qwen3-0.6B"]["config"]) > 10
+    assert rows["yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"]["drafts_for"] == ["meta-llama/Llama-3.1-8B-Instruct"]
+    assert rows["Inferact/Kimi-K3-DSpark"]["drafts_by"] == "dspark"

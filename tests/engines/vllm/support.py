@@ -19,6 +19,7 @@ from specconf.models import Resolver, index_rows, model_facts
 from specconf.models.rows import checkpoint_row
 from specconf.models.view import ModelViews, NoModel, model_view
 from specconf.rules.judge import Judgement, judge_settings, judge_spec
+from specconf.rules.probes import probe_models
 from specconf.spec.model import Spec
 from specconf.words import Launch, Word, words
 
@@ -74,7 +75,7 @@ def judged(case: Mapping[str, Any]) -> Judgement:
         ENGINE.resolve(launch(case), at),
         ENGINE,
         at,
-        models(case.get("target"), case.get("draft")),
+        probe_models(case),
         plain=facts,
         features=frozenset(features) if features is not None else None,
     )

@@ -30,29 +30,12 @@ def draft_vocab_differs(facts: Facts) -> Fact:
     return Known(target.value != draft.value)
 
 
-# RoPE scaling that leaves max_position_embeddings as the length a checkpoint is good for.
-_PLAIN_ROPE = ("default", "llama3", "longrope", "su")
-
-
-def _config_length(role: str, facts: Facts) -> Fact:
-    """The longest sequence that a checkpoint's config allows, where no RoPE scaling stretches it."""
-    for key in ("rope_scaling", "rope_parameters"):
-        scaling = facts.get(f"{role}.config.{key}")
-        if not isinstance(scaling, Known):
-            return scaling
-        kind = scaling.value.get("rope_type", scaling.value.get("type")) if isinstance(scaling.value, dict) else None
-        if scaling.value is not None and kind not in _PLAIN_ROPE:
-            return Missing(f"the length of the {role}", "its RoPE scaling stretches it by release")
-    length = facts.get(f"{role}.max_position_embeddings")
-    return Missing(f"{role} max_position_embeddings") if length == Known(None) else length
-
-
 def target_length(facts: Facts) -> Fact:
     """The longest sequence served: as the launch says, else as the target's config allows."""
     asked = facts.get("option.max_model_len")
     if isinstance(asked, Known) and isinstance(asked.value, int) and asked.value > 0:
         return asked
-    return _config_length("target", facts) if isinstance(asked, Known) else asked
+    return facts.get("target.context_length") if isinstance(asked, Known) else asked
 
 
 def target_config_length(facts: Facts) -> Fact:
@@ -71,7 +54,7 @@ def draft_length(facts: Facts) -> Fact:
         return target_length(facts)
     asked = facts.get(f"asked.{CONFIG}.max_model_len")
     if isinstance(asked, Known) and asked.value is None:
-        return _config_length("draft", facts)
+        return facts.get("draft.context_length")
     return asked
 
 
