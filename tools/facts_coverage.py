@@ -1,14 +1,15 @@
-"""Which constraint carries each check of a facts file: a table, and the shares of it that are executable.
+"""Which constraint carries each row of a facts file: a table, and the shares of its checks that are executable.
 
     python tools/facts_coverage.py vllm PATH/TO/vllm.json [--write]
 
-A facts file lists what others found an engine to do ("checks"). Every one of them needs an entry in
-`tools/facts_explained/<engine>_checks/*.yaml`: the constraints that carry it, an example that the generic reading of options
-answers, the described constraints that tell of it, or why it is out of scope; `corrected` says what the engine's own source
-says otherwise, or why the releases differ. Exit 1 when a check has no entry, an entry names what does not exist, or the
-constraints leave out releases of the check and no `corrected` says why. `--write` writes the table
-(`docs/facts-coverage/<engine>.md`) and the checks' own columns beside the entries (`checks.jsonl`), so that tests need no
-facts file.
+A facts file lists what others found an engine to do ("checks"), beside tables of options, methods, families and metrics.
+Every row needs an entry in `tools/facts_explained/<engine>_checks/*.yaml`: the constraints that carry it, an example that the
+generic reading of options answers, the described constraints that tell of it, the data that hold it (`data`, a file below
+`compat/` or a derived fact), or why it is out of scope; `corrected` says what the engine's own source says otherwise, or why
+the releases differ. An entry of a table may name several rows (`memory/*`). Exit 1 when a row has no entry, an entry names
+what does not exist, or the constraints leave out releases of a check and no `corrected` says why. `--write` writes the table
+(`docs/facts-coverage/<engine>.md`) and the rows' own columns beside the entries (`rows.jsonl`), so that tests need no facts
+file.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ from specconf.engines.registry import get_engine
 from specconf.rules.probes import run_probe
 
 ROOT = Path(__file__).resolve().parent.parent
-EXECUTABLE, DESCRIBED, OUT_OF_SCOPE, UNMAPPED = "executable", "described", "out of scope", "unmapped"
+EXECUTABLE, DESCRIBED, DATA, OUT_OF_SCOPE, UNMAPPED = "executable", "described", "data", "out of scope", "unmapped"
 # What a facts file calls an effect, by what a user would call it.
 KINDS = {
     "startup_error": "reject",
@@ -39,14 +41,19 @@ KINDS = {
     "auto_change": "override",
     "silent": "ignore",
     "startup_warning": "warn",
+    "fact": "fact",
 }
+# Sections of a facts file that say how it was made.
+_ABOUT = {"meta", "checks"}
+# What names a row of a table, the first that it has.
+_LABELS = ("method", "field", "flag", "target", "item", "option", "form", "release", "releases", "key", "name")
 # Of checks that refuse, override or ignore at these stages nearly all can be held against a launch.
 BOUND, BOUND_STAGES, BOUND_KINDS = 0.85, frozenset({"parse", "config"}), frozenset({"reject", "override", "ignore"})
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check of a facts file, with the first and last release that have it ("" where there is no last)."""
+    """One row of a facts file. A check has an effect, a stage, and the first and last release that have it ("": no last)."""
 
     id: str
     category: str
@@ -57,7 +64,7 @@ class Check:
 
     @property
     def kind(self) -> str:
-        """reject, override, ignore or warn."""
+        """reject, override, ignore, warn, or fact for a row of a table."""
         return KINDS[self.effect]
 
     @property
@@ -74,14 +81,17 @@ class Entry:
     constraints: tuple[str, ...] = ()
     described: tuple[str, ...] = ()
     finding: Mapping[str, Any] = field(default_factory=dict)
+    data: str = ""
     out_of_scope: str = ""
     corrected: str = ""
 
     @property
     def status(self) -> str:
-        """executable, described or out of scope."""
+        """executable, described, data or out of scope."""
         if self.constraints or self.finding:
             return EXECUTABLE
+        if self.data:
+            return DATA
         return DESCRIBED if self.described else OUT_OF_SCOPE
 
 
@@ -90,8 +100,9 @@ def entries(folder: Path) -> list[Entry]:
     found: dict[str, Entry] = {}
     for path in sorted(folder.glob("*.yaml")):
         for row in yaml.safe_load(path.read_text("utf-8"))["rows"]:
-            entry = Entry(**{key: tuple(v) if isinstance(v, list) else v for key, v in row.items()})
-            ways = [entry.constraints, entry.described, entry.finding, entry.out_of_scope]
+            values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+            entry = Entry(**values)
+            ways = [entry.constraints, entry.described, entry.finding, entry.data, entry.out_of_scope]
             if not any(ways) or (entry.out_of_scope and sum(map(bool, ways)) > 1):
                 raise SystemExit(f"{path.name}: {entry.check} must be carried by something, or be out of scope")
             if entry.check in found:
@@ -101,11 +112,47 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def checks_of(facts: Mapping[str, Any]) -> list[Check]:
-    """The checks of a facts file."""
+    """The checks of a facts file, then the rows of its tables."""
     return [
-        Check(row["id"], row["category"], row["effect"], row["stage"], row["first"], row["last"] or "")
-        for row in facts["checks"]
+        *(
+            Check(row["id"], row["category"], row["effect"], row["stage"], row["first"], row["last"] or "")
+            for row in facts["checks"]
+        ),
+        *_table_rows(facts),
     ]
+
+
+def _table_rows(facts: Mapping[str, Any]) -> Iterator[Check]:
+    for section, value in facts.items():
+        if section in _ABOUT:
+            continue
+        parts = value.items() if isinstance(value, dict) else [("", value)]
+        for part, held in parts:
+            name = f"{section}.{part}" if part else section
+            labels = [_label(item) for item in held] if isinstance(held, list) else [""]
+            for number, label in enumerate(labels):
+                again = f" ({labels[:number].count(label) + 1})" if label in labels[:number] else ""
+                yield Check(f"{name}/{label}{again}" if label else name, section, "fact", "", "", "")
+
+
+def _label(item: object) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    return next((str(item[key]) for key in _LABELS if item.get(key)), str(next(iter(item.values()))))
+
+
+class Carried:
+    """Entries by the row they are for: one that names it, else the first whose pattern it fits."""
+
+    def __init__(self, found: Sequence[Entry]) -> None:
+        self.all = found
+        self._exact = {entry.check: entry for entry in found}
+        self._patterns = [entry for entry in found if "*" in entry.check]
+
+    def of(self, check: Check) -> Entry | None:
+        """The entry of a row, or None."""
+        exact = self._exact.get(check.id)
+        return exact or next((e for e in self._patterns if fnmatchcase(check.id, e.check)), None)
 
 
 def read_checks(path: Path) -> list[Check]:
@@ -113,15 +160,20 @@ def read_checks(path: Path) -> list[Check]:
     return [Check(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-def faults(database: Database, checks: Sequence[Check], carried: Sequence[Entry]) -> Iterator[str]:
+def faults(database: Database, checks: Sequence[Check], carried: Carried) -> Iterator[str]:
     """What is wrong with the entries: names, examples, releases."""
-    known, by_check = {check.id: check for check in checks}, {entry.check: entry for entry in carried}
-    yield from (f"{check.id}: no entry" for check in checks if check.id not in by_check)
-    for entry in carried:
-        if entry.check not in known:
-            yield f"{entry.check}: no such check"
-            continue
-        yield from (f"{entry.check}: {text}" for text in _entry_faults(database, known[entry.check], entry))
+    by_entry: dict[str, list[Check]] = {}
+    for check in checks:
+        entry = carried.of(check)
+        if entry is None:
+            yield f"{check.id}: no entry"
+        else:
+            by_entry.setdefault(entry.check, []).append(check)
+    for entry in carried.all:
+        held = by_entry.get(entry.check)
+        yield from (
+            f"{entry.check}: {text}" for text in (_entry_faults(database, held[0], entry) if held else ["no such row"])
+        )
 
 
 def _entry_faults(database: Database, check: Check, entry: Entry) -> Iterator[str]:
@@ -133,6 +185,8 @@ def _entry_faults(database: Database, check: Check, entry: Entry) -> Iterator[st
             yield f"{constraint.id} is {constraint.kind}"
     if entry.finding and not _shown(database, entry.finding):
         yield f"its example does not yield {entry.finding['code']}"
+    if check.kind == "fact":
+        return
     if found and not entry.finding and not entry.corrected and (left := missing_releases(database, check, found)):
         yield f"no constraint holds in {left[0]} to {left[-1]} ({len(left)} releases), and nothing says why"
 
@@ -158,32 +212,32 @@ def _positions(ranges: Ranges) -> Iterator[int]:
         yield from range(low, high)
 
 
-def share(checks: Iterable[Check], carried: Mapping[str, Entry]) -> tuple[int, int]:
+def share(checks: Iterable[Check], carried: Carried) -> tuple[int, int]:
     """How many checks that must be executable are, and how many there are."""
     statuses = [status_of(check, carried) for check in checks if check.bounded]
     return statuses.count(EXECUTABLE), len(statuses)
 
 
-def status_of(check: Check, carried: Mapping[str, Entry]) -> str:
-    """How a check is carried, in a word."""
-    return carried[check.id].status if check.id in carried else UNMAPPED
+def status_of(check: Check, carried: Carried) -> str:
+    """How a row is carried, in a word."""
+    entry = carried.of(check)
+    return entry.status if entry else UNMAPPED
 
 
-def markdown(engine: str, checks: Sequence[Check], carried: Mapping[str, Entry], database: Database) -> str:
+def markdown(engine: str, checks: Sequence[Check], carried: Carried, database: Database) -> str:
     """The table as it is committed."""
     executable, bounded = share(checks, carried)
     kinds = Counter(c.kind for c in database.constraints)
+    numbers = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
     lines = [
-        f"# {engine}: what carries each check of the facts",
+        f"# {engine}: what carries each row of the facts",
         "",
-        "Written by `tools/facts_coverage.py`. A check of the facts file is a lead; the constraint that carries it was read",
+        "Written by `tools/facts_coverage.py`. A row of the facts file is a lead; the constraint that carries it was read",
         "in the engine's own source, and the last column says where the two differ.",
         "",
         f"{executable} of {bounded} checks that refuse, override or ignore at the parse or config stage are executable "
         f"({executable / max(1, bounded):.0%}). The database has {len(database.constraints)} constraints of {engine}: "
-        + ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-        + "; none calls a Python predicate."
-        * (not any("predicate" in json.dumps(c.when, default=str) for c in database.constraints)),
+        f"{numbers}. {_predicates(database)} of them call a Python predicate.",
         "",
         *_shares(checks, carried),
     ]
@@ -192,37 +246,55 @@ def markdown(engine: str, checks: Sequence[Check], carried: Mapping[str, Entry],
             "",
             f"## {category}",
             "",
-            "| check | effect, stage | releases | carried by | the engine says otherwise |",
+            "| row | effect, stage | releases | carried by | the engine says otherwise |",
         ]
         lines.append("| --- | --- | --- | --- | --- |")
-        lines += [_line(check, carried) for check in checks if check.category == category]
+        lines += _lines([check for check in checks if check.category == category], carried)
     return "\n".join(lines) + "\n"
 
 
-def _shares(checks: Sequence[Check], carried: Mapping[str, Entry]) -> Iterator[str]:
-    yield "| effect | stage | executable | described | out of scope | share executable |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+def _predicates(database: Database) -> int:
+    return sum('"predicate"' in json.dumps(c.when, default=str) for c in database.constraints)
+
+
+def _shares(checks: Sequence[Check], carried: Carried) -> Iterator[str]:
+    yield "| effect | stage | executable | described | data | out of scope | share executable |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     counted: dict[tuple[str, str], Counter[str]] = {}
     for check in checks:
         counted.setdefault((check.kind, check.stage), Counter())[status_of(check, carried)] += 1
     for (kind, stage), count in sorted(counted.items()):
-        numbers = [count[EXECUTABLE], count[DESCRIBED], count[OUT_OF_SCOPE]]
+        numbers = [count[EXECUTABLE], count[DESCRIBED], count[DATA], count[OUT_OF_SCOPE]]
         yield f"| {kind} | {stage} | {' | '.join(map(str, numbers))} | {numbers[0] / count.total():.0%} |"
 
 
-def _line(check: Check, carried: Mapping[str, Entry]) -> str:
-    entry = carried.get(check.id)
-    if entry is None:
-        by = UNMAPPED
-    elif entry.out_of_scope:
-        by = f"out of scope: {entry.out_of_scope}"
-    else:
-        parts = [f"`{name}`" for name in entry.constraints]
-        parts += [f"`{name}` (described)" for name in entry.described]
+def _lines(checks: Sequence[Check], carried: Carried) -> Iterator[str]:
+    """A line for each row; rows that one entry carries together share a line."""
+    together: dict[str, list[Check]] = {}
+    for check in checks:
+        entry = carried.of(check)
+        together.setdefault(entry.check if entry else check.id, []).append(check)
+    for name, held in together.items():
+        several = f" ({len(held)} rows)" if len(held) > 1 else ""
+        yield _line(f"{name}{several}", held[0], carried.of(held[0]))
+
+
+def _line(name: str, check: Check, entry: Entry | None) -> str:
+    parts = [UNMAPPED] if entry is None else []
+    if entry is not None:
+        parts += [f"`{constraint}`" for constraint in entry.constraints]
+        parts += [f"`{constraint}` (described)" for constraint in entry.described]
         parts += [f"{entry.finding['code']} by the reading of options"] if entry.finding else []
-        by = ", ".join(parts)
-    corrected = entry.corrected if entry else ""
-    cells = (check.id, f"{check.effect}, {check.stage}", f"{check.first}..{check.last}", by, corrected)
+        parts += [f"data: {entry.data}"] if entry.data else []
+        parts += [f"out of scope: {entry.out_of_scope}"] if entry.out_of_scope else []
+    fact = check.kind == "fact"
+    cells = (
+        name,
+        "" if fact else f"{check.effect}, {check.stage}",
+        "" if fact else f"{check.first}..{check.last}",
+        ", ".join(parts),
+        entry.corrected if entry else "",
+    )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
@@ -235,19 +307,18 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     folder = ROOT / "tools" / "facts_explained" / f"{given.engine}_checks"
     checks = checks_of(json.loads(given.facts.read_text("utf-8")))
-    carried, database = entries(folder), load_database(given.engine)
+    carried, database = Carried(entries(folder)), load_database(given.engine)
     wrong = [*faults(database, checks, carried)]
     print("\n".join(wrong))
-    by_check = {entry.check: entry for entry in carried}
-    print("\n".join(_shares(checks, by_check)))
-    executable, bounded = share(checks, by_check)
+    print("\n".join(_shares(checks, carried)))
+    executable, bounded = share(checks, carried)
     print(f"{executable} of {bounded} that refuse, override or ignore at the parse or config stage are executable")
     if given.write:
         rows = [json.dumps({name: getattr(c, name) for name in Check.__slots__}, sort_keys=True) for c in checks]
-        (folder / "checks.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+        (folder / "rows.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
         written = ROOT / "docs" / "facts-coverage" / f"{given.engine}.md"
         written.parent.mkdir(exist_ok=True)
-        written.write_text(markdown(given.engine, checks, by_check, database), "utf-8")
+        written.write_text(markdown(given.engine, checks, carried, database), "utf-8")
     return 1 if wrong or executable < BOUND * bounded else 0
 
 

@@ -45,7 +45,7 @@ def target_config_length(facts: Facts) -> Fact:
         return other
     if other.value is not None:
         return Missing("the length of the target", "its config has model_max_length besides")
-    return _config_length("target", facts)
+    return facts.get("target.context_length")
 
 
 def draft_length(facts: Facts) -> Fact:
