@@ -31,7 +31,7 @@ def draft_vocab_differs(facts: Facts) -> Fact:
 
 
 # RoPE scaling that leaves max_position_embeddings as the length a checkpoint is good for.
-_PLAIN_ROPE = ("default", "llama3", "longrope", "su")
+_PLAIN_ROPE = ("default", "llama3")
 
 
 def _config_length(role: str, facts: Facts) -> Fact:
