@@ -35,10 +35,18 @@ def draft_rope_sizes_cache(facts: Facts) -> Fact:
     return Known(all(kind in _SIZES_A_CACHE for kind in kinds))
 
 
+def _is_text_model(facts: Facts, role: str) -> bool:
+    """Whether the name of a checkpoint's class says that it is a language model alone."""
+    name = facts.get(f"{role}.architecture")
+    return isinstance(name, Known) and str(name.value).endswith("ForCausalLM")
+
+
 def draft_uses_mrope(facts: Facts) -> Fact:
     """Whether the draft has positions of several dimensions (M-RoPE), which only multimodal models have."""
     found = _rope(facts, "draft")
-    return Known(any("mrope_section" in rope for rope in found)) if isinstance(found, list) else found
+    if isinstance(found, list):
+        return Known(any("mrope_section" in rope for rope in found))
+    return Known(False) if _is_text_model(facts, "draft") else found
 
 
 _STRETCHES = (*_ROPE_KEYS, "max_position_embeddings")
@@ -79,7 +87,7 @@ def target_is_multimodal(facts: Facts) -> Fact:
         if isinstance(fact, Known) and fact.value is not None:
             return _multimodal_by_name(facts)
         unknown = unknown or (None if isinstance(fact, Known) else fact)
-    return unknown or Known(False)
+    return Known(False) if unknown is None or _is_text_model(facts, "target") else unknown
 
 
 def _multimodal_by_name(facts: Facts) -> Fact:
