@@ -132,7 +132,9 @@ def test_raised_positions_leave_the_v1_runner_without_drafts(release: str) -> No
         ("0.22.0", "Qwen3ForCausalLM", True),
         ("0.22.0", "LlamaForCausalLM", False),
         ("0.23.0", "LlamaForCausalLM", True),
-        ("0.27.0", "Qwen2MoeForCausalLM", False),
+        ("0.25.0", "LlamaForCausalLM", True),
+        ("0.26.0", "Qwen2MoeForCausalLM", True),
+        ("0.27.0", "LlamaForCausalLM", False),
     ],
 )
 def test_a_short_head_on_either_runner(release: str, architecture: str, runs_past: bool) -> None:
@@ -142,9 +144,16 @@ def test_a_short_head_on_either_runner(release: str, architecture: str, runs_pas
         target=LLAMA | {"architectures": [architecture]},
         draft=HEAD | {"max_position_embeddings": 256},
     )
-    assert ("drafts-past-head-v2-runner" in found) is runs_past
+    assert any(name.startswith("drafts-past-head-v2-runner") for name in found) is runs_past
     if release < "0.25.0":
         assert ("no-drafts-beyond-draft-length-022" in found) is not runs_past
+
+
+def test_a_target_with_experts_of_its_own_stays_on_the_v1_runner() -> None:
+    short = HEAD | {"max_position_embeddings": 256}
+    experts = LLAMA | {"architectures": ["OtherMoeForCausalLM"], "num_local_experts": 8}
+    found = met("0.25.1", eagle(), target=experts, draft=short)
+    assert not any(name.startswith("drafts-past-head-v2-runner") for name in found)
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,26 @@ def architecture_names(facts: Facts) -> Fact:
     return Known(names)
 
 
+# Keys that the configs of models with experts, or with layers that are no attention, have.
+_MIXED_KEYS = (
+    "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_experts_per_tok", "mamba_d_state",
+    "mamba_num_heads", "ssm_state_size", "linear_num_key_heads", "hybrid_override_pattern", "layers_block_type",
+)  # fmt: skip
+
+
+def target_is_dense(facts: Facts) -> Fact:
+    """Whether the target has neither experts nor layers other than attention, as far as its config shows."""
+    found = [facts.get(f"target.config.{key}") for key in _MIXED_KEYS]
+    if any(isinstance(fact, Known) and fact.value is not None for fact in found):
+        return Known(False)
+    return next((fact for fact in found if not isinstance(fact, Known)), Known(True))
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "draft_vocab_differs": draft_vocab_differs,
     "target_length": target_length,
     "draft_length": draft_length,
     "architecture_names": architecture_names,
+    "target_is_dense": target_is_dense,
 }
