@@ -60,6 +60,12 @@ def test_draft_tokens_are_a_multiple_of_the_trained_depth(
     assert ("mtp-length-divisible" in met("0.33.0", mtp(tokens), target=target)) is refused
 
 
+def test_a_target_without_mtp_layers_leaves_no_depth_unchecked() -> None:
+    argv = ["vllm", "serve", "/models/target", "--speculative-config", json.dumps(mtp(2))]
+    result = judged({"release": "0.33.0", "argv": argv, "target": LLAMA}).result
+    assert not [item.constraint for item in result.not_checked if "mtp-length" in item.constraint]
+
+
 @pytest.mark.parametrize(
     ("release", "model_type", "warned"),
     [

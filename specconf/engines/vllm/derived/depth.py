@@ -25,7 +25,7 @@ _PREFIX_DECODER = "RadioMBartPrefixForCausalLM"
 
 
 def trained_depth(facts: Facts) -> Fact:
-    """The number of tokens that one pass of the drafting checkpoint's MTP layers proposes; None where nothing says it."""
+    """The number of tokens that one pass of the drafting checkpoint's MTP layers proposes; 0 where nothing says it."""
     own = draft_is_target(facts)
     if not isinstance(own, Known):
         return own
@@ -36,7 +36,7 @@ def trained_depth(facts: Facts) -> Fact:
         return Known(1)
     if _PREFIX_DECODER in known:
         prefix = facts.get(f"{role}.config.decoder.causal_vision_prefix")
-        return Known(1 if prefix.value is True else None) if isinstance(prefix, Known) else prefix
+        return Known(1 if prefix.value is True else 0) if isinstance(prefix, Known) else prefix
     layers = facts.get(f"{role}.mtp_layers")
     if not isinstance(layers, Known):
         return layers
@@ -44,7 +44,10 @@ def trained_depth(facts: Facts) -> Fact:
         return layers
     if unknown := next((name for name in names if isinstance(name, Missing)), None):
         return unknown
-    return Known(1) if known & _ONE_WHERE_UNCOUNTED else facts.get(f"{role}.config.n_predict")
+    if known & _ONE_WHERE_UNCOUNTED:
+        return Known(1)
+    written = facts.get(f"{role}.config.n_predict")
+    return Known(0) if written == Known(None) else written
 
 
 _STEP5_LISTS = ("moe_layers_enum", "moe_layer_list")
