@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.vllm.derived import (
+    depth,
     experts,
     features,
     graphs,
     heads,
     launch,
     parallel,
+    positions,
     requests,
     runner,
     schedules,
@@ -22,5 +24,19 @@ from specconf.engines.vllm.derived import (
 )
 from specconf.facts import Derivation
 
-_TOPICS = (experts, features, graphs, heads, launch, parallel, requests, runner, schedules, shapes, speculation)
+_TOPICS = (
+    depth,
+    experts,
+    features,
+    graphs,
+    heads,
+    launch,
+    parallel,
+    positions,
+    requests,
+    runner,
+    schedules,
+    shapes,
+    speculation,
+)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

@@ -30,12 +30,24 @@ def draft_vocab_differs(facts: Facts) -> Fact:
     return Known(target.value != draft.value)
 
 
+# Scaling whose longer length newer releases serve only where it is asked for: _get_and_verify_max_len, vllm/config/model.py.
+_ASKED_FOR = ("longrope", "su")
+
+
+def _served_length(role: str, facts: Facts) -> Fact:
+    """The longest sequence of a checkpoint where the launch names none."""
+    kind = facts.get(f"{role}.rope_type")
+    if isinstance(kind, Known) and kind.value in _ASKED_FOR:
+        return Missing(f"the length of the {role}", "its RoPE scaling is served by release")
+    return facts.get(f"{role}.context_length")
+
+
 def target_length(facts: Facts) -> Fact:
     """The longest sequence served: as the launch says, else as the target's config allows."""
     asked = facts.get("option.max_model_len")
     if isinstance(asked, Known) and isinstance(asked.value, int) and asked.value > 0:
         return asked
-    return facts.get("target.context_length") if isinstance(asked, Known) else asked
+    return _served_length("target", facts) if isinstance(asked, Known) else asked
 
 
 def target_config_length(facts: Facts) -> Fact:
@@ -54,7 +66,7 @@ def draft_length(facts: Facts) -> Fact:
         return target_length(facts)
     asked = facts.get(f"asked.{CONFIG}.max_model_len")
     if isinstance(asked, Known) and asked.value is None:
-        return facts.get("draft.context_length")
+        return _served_length("draft", facts)
     return asked
 
 
@@ -76,6 +88,13 @@ def architecture_names(facts: Facts) -> Fact:
         stem = str(name).removesuffix(ending or "")
         names += [name, *(stem + end for end in _ENDINGS if ending is not None)]
     return Known(names)
+
+
+# Keys that the configs of models with experts, or with layers that are no attention, have.
+_MIXED_KEYS = (
+    "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_experts_per_tok", "mamba_d_state",
+    "mamba_num_heads", "ssm_state_size", "linear_num_key_heads", "hybrid_override_pattern", "layers_block_type",
+)  # fmt: skip
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
