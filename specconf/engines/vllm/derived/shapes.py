@@ -90,13 +90,6 @@ def architecture_names(facts: Facts) -> Fact:
     return Known(names)
 
 
-# Keys that the configs of models with experts, or with layers that are no attention, have.
-_MIXED_KEYS = (
-    "num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_experts_per_tok", "mamba_d_state",
-    "mamba_num_heads", "ssm_state_size", "linear_num_key_heads", "hybrid_override_pattern", "layers_block_type",
-)  # fmt: skip
-
-
 DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "draft_vocab_differs": draft_vocab_differs,
