@@ -169,7 +169,7 @@ def _twice(words: list[Word], view: View) -> Iterator[Problem]:
         name, equals, inline = canonical(word.text).partition("=")
         key = _SHORT_FLAGS.get(name)
         if key is not None and re.search(rf'"{key}"\s*:', text.value):
-            expected = f"it only where --speculative-config does not set {key} too"
+            expected = f"a value only where --speculative-config does not set {key} too"
             value = inline if equals else following.text
             yield Problem(ProblemKind.INVALID, SCOPE, name, value, expected, where=word.span)
 

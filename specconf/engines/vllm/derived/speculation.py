@@ -56,12 +56,13 @@ def _drafter(path: str) -> Derivation:
 def draft_name(facts: Facts) -> Fact:
     """The draft's name in lower case, as the engine searches it for the words of methods; empty where none is named.
 
-    For method mtp (0.11.0 on) a draft that is not named is the target, whose name is then searched alike.
+    With a method for MTP, a draft that is not named is the target, whose name is then searched alike.
     """
     asked = facts.get(f"asked.{MODEL}")
     if not isinstance(asked, Known):
         return asked
-    if asked.value is None and facts.get(f"option.{METHOD}") == Known("mtp"):
+    method = facts.get(f"asked.{METHOD}")
+    if asked.value is None and isinstance(method, Known) and str(method.value).endswith("mtp"):
         asked = facts.get("asked.model")
         if not isinstance(asked, Known):
             return asked
