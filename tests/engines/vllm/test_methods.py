@@ -1,4 +1,4 @@
-"""The method and the draft length that a release ends with, whatever is written: by name, by config, by the served checkpoint."""
+"""The method and the draft length that a release ends with: by what is written, the draft, and the served checkpoint."""
 
 from __future__ import annotations
 
