@@ -212,7 +212,8 @@ def test_the_window_of_an_n_gram_is_filled_in() -> None:
 @pytest.mark.parametrize(
     ("release", "written", "expected"),
     [
-        ("0.10.2", None, ("eagle3", 3)),
+        ("0.10.1.1", None, ("eagle3", 3)),
+        ("0.10.2", None, (None, None)),
         ("0.10.2", {"method": "ngram", "num_speculative_tokens": 7}, ("ngram", 7)),
         ("0.20.2", None, ("eagle3", 3)),
         ("0.20.2", {"method": "eagle", "num_speculative_tokens": 7}, ("eagle3", 3)),
@@ -221,7 +222,7 @@ def test_the_window_of_an_n_gram_is_filled_in() -> None:
     ],
 )
 def test_a_served_speculators_checkpoint_brings_its_speculation(
-    release: str, written: dict[str, Any] | None, expected: tuple[str, int]
+    release: str, written: dict[str, Any] | None, expected: tuple[str | None, int | None]
 ) -> None:
     judgement = run(release, written, target=SPECULATORS)
     assert (in_force(judgement), in_force(judgement, LENGTH)) == expected
@@ -287,3 +288,9 @@ def test_a_word_that_no_release_checked_is_no_error_of_its_value() -> None:
     judgement = run("0.9.0.1", {"method": "medussa", "model": "/models/d", "num_speculative_tokens": 3}, LLAMA)
     assert in_force(judgement) == "draft_model"
     assert [f.code for f in judgement.errors] == []
+
+
+def test_a_served_speculators_checkpoint_speculates_beside_a_misplaced_key() -> None:
+    argv = ["vllm", "serve", "/models/target", "--additional-config", '{"num_speculative_tokens":3}']
+    found = {f.constraint for f in judged({"release": "0.20.2", "argv": argv, "target": SPECULATORS}).findings}
+    assert "vllm/speculation-in-additional-config" not in found
