@@ -294,3 +294,11 @@ def test_a_served_speculators_checkpoint_speculates_beside_a_misplaced_key() -> 
     argv = ["vllm", "serve", "/models/target", "--additional-config", '{"num_speculative_tokens":3}']
     found = {f.constraint for f in judged({"release": "0.20.2", "argv": argv, "target": SPECULATORS}).findings}
     assert "vllm/speculation-in-additional-config" not in found
+
+
+def test_a_json_word_where_a_release_reads_a_python_literal() -> None:
+    judgement = run("0.8.2", {"method": "ngram", "num_speculative_tokens": None})
+    assert [(f.code, f.fix) for f in judgement.errors] == [
+        ("SC103", "Give --speculative-config a Python literal."),
+    ]
+    assert "takes a Python literal" in judgement.errors[0].message
