@@ -18,7 +18,7 @@ from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.rules.othernames import instead, named, releases_with, successor
 from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
-from specconf.words import Candidates, Span, Unresolved
+from specconf.words import Candidates, JsonValue, Span, Unresolved
 
 
 def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
@@ -168,12 +168,19 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             severity,
             Effect.REJECTS,
             message,
-            fix=f"Set {shown} to {wrong}.",
+            fix=_meant(option, value) or f"Set {shown} to {wrong}.",
             option=setting.path,
             where=setting.final.where,
             stage=stage,
             evidence=option.evidence,
         )
+
+
+def _meant(option: Option, value: JsonValue) -> str:
+    """Which of the option's words was probably meant; empty where none is close."""
+    words = [choice for choice in option.choices or () if isinstance(choice, str)]
+    near = near_names(value, words) if isinstance(value, str) and words else ()
+    return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _taken_for_another(setting: Setting, option: Option, engine: Engine, view: View) -> Iterator[Finding]:

@@ -53,7 +53,13 @@ def resolve(launch: Launch, view: View) -> Settings:
     from_argv = _read(_in_order(words, view), view, serve=serve)
     builder = SettingsBuilder(ENGINE)
     _merge(builder, from_file, from_argv, view)
-    for problem in [*problems, *from_file.problems, *from_argv.problems, *_twice(words, view)]:
+    for problem in [
+        *problems,
+        *from_file.problems,
+        *from_argv.problems,
+        *_twice(words, view),
+        *_not_literal(words, view),
+    ]:
         builder.problem(problem)
     for word in (*from_file.unresolved, *from_argv.unresolved):
         builder.unresolved(word)
@@ -169,7 +175,7 @@ def _twice(words: list[Word], view: View) -> Iterator[Problem]:
         name, equals, inline = canonical(word.text).partition("=")
         key = _SHORT_FLAGS.get(name)
         if key is not None and re.search(rf'"{key}"\s*:', text.value):
-            expected = f"it only where --speculative-config does not set {key} too"
+            expected = f"a value only where --speculative-config does not set {key} too"
             value = inline if equals else following.text
             yield Problem(ProblemKind.INVALID, SCOPE, name, value, expected, where=word.span)
 
@@ -186,18 +192,27 @@ def _literals(words: Sequence[Word], view: View) -> Iterator[Word]:
     after = False
     for word in words:
         if after and word.value is not None and does(view, "separate_flags"):
-            yield replace(word, value=_literal_as_json(word.value))
+            yield replace(word, value=_literal_as_json(word.value) or "{}")
         else:
             yield word
         after = canonical(word.text) == "--speculative-config"
 
 
+def _not_literal(words: list[Word], view: View) -> Iterator[Problem]:
+    """A speculative config that is no Python literal where the release reads one."""
+    word = _value_of(words, "--speculative-config") if does(view, "separate_flags") else None
+    if word is not None and word.value is not None and not _literal_as_json(word.value):
+        expected = "a Python literal (True, False and None, not true, false and null)"
+        yield Problem(ProblemKind.NOT_JSON, SCOPE, "--speculative-config", word.value, expected, where=word.span)
+
+
 def _literal_as_json(text: str) -> str:
+    """The JSON of a Python literal; empty where it is none."""
     try:
         value = ast.literal_eval(text)
         return compact_json(value)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return f"not a Python literal: {text}"
+        return ""
 
 
 def _numbers(words: Iterator[Word], view: View) -> Iterator[Word]:

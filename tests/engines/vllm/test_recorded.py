@@ -58,7 +58,24 @@ def test_verdict(release: str, name: str) -> None:
 @pytest.mark.parametrize(("release", "name"), [(r, n) for r in VERDICTS for n in VERDICTS[r]])
 def test_method_in_force(release: str, name: str) -> None:
     method = VERDICTS[release][name].get("method")
-    if method is None or name == "ok-speculators-positional":
-        return  # without speculation, or with speculation that the served checkpoint brings along
+    if method is None:
+        return  # without speculation
     effective = verdict(release, name).result.effective["speculative_config.method"].value
     assert getattr(effective, "value", None) == method
+
+
+@pytest.mark.parametrize(("release", "name"), [(r, n) for r in VERDICTS for n in VERDICTS[r]])
+def test_length_in_force(release: str, name: str) -> None:
+    """The number of draft tokens, where the engine fills it in as well."""
+    length = VERDICTS[release][name].get("num_speculative_tokens")
+    if length is None:
+        return
+    effective = verdict(release, name).result.effective["speculative_config.num_speculative_tokens"].value
+    assert getattr(effective, "value", None) == length
+
+
+@pytest.mark.parametrize("release", VERDICTS)
+def test_a_speculators_checkpoint_speculates_where_the_engine_said_so(release: str) -> None:
+    recorded = VERDICTS[release]["ok-speculators-positional"]
+    effective = verdict(release, "ok-speculators-positional").result.effective
+    assert ("speculative_config.method" in effective) is ("method" in recorded) or recorded["verdict"] == "reject"

@@ -21,6 +21,7 @@ from specconf.engines.vllm.derived import (
     schedules,
     shapes,
     speculation,
+    speculators,
 )
 from specconf.facts import Derivation
 
@@ -38,5 +39,6 @@ _TOPICS = (
     schedules,
     shapes,
     speculation,
+    speculators,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

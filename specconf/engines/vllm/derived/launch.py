@@ -24,7 +24,21 @@ def config_file_in_one_word(facts: Facts) -> Fact:
     return Known(setting.final.origin not in {Origin.SPEC, Origin.OPTION})
 
 
+# Keys that say nothing but speculation, by whatever name an object has.
+_SPECULATIVE_KEYS = ("num_speculative_tokens", "speculative_config", "speculative_model")
+
+
+def speculation_elsewhere(facts: Facts) -> Fact:
+    """The key of the speculative config that --additional-config holds instead; None where it holds none."""
+    asked = facts.get("asked.additional_config")
+    if not isinstance(asked, Known):
+        return asked
+    members = asked.value if isinstance(asked.value, dict) else {}
+    return Known(next((key for key in _SPECULATIVE_KEYS if key in members), None))
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
     "attention_backend": attention_backend,
     "config_file_in_one_word": config_file_in_one_word,
+    "speculation_elsewhere": speculation_elsewhere,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from specconf.engines.vllm.inference import MODEL, NGRAM_MODELS
+from specconf.engines.vllm.inference import METHOD, MODEL, NGRAM_MODELS
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 from specconf.settings import Origin, Setting
 from specconf.words import JsonValue
@@ -22,7 +22,9 @@ _FLAG_KEYS = frozenset(
 
 
 def speculates(facts: Facts) -> Fact:
-    """Whether the launch asks for speculation at all."""
+    """Whether the launch asks for speculation at all, or the served checkpoint brings it along."""
+    if (draft := facts.overridden.get(MODEL)) is not None and isinstance(draft.value, Known) and draft.value.value:
+        return Known(True)
     written = facts.settings.writes(CONFIG) and facts.settings.get(CONFIG, "members") is not None
     if not written and facts.settings.may_hold_more:
         return Missing("unresolved words of the launch")
@@ -52,11 +54,24 @@ def _drafter(path: str) -> Derivation:
 
 
 def draft_name(facts: Facts) -> Fact:
-    """The draft's name in lower case, as the engine searches it for the words of methods; empty where none is named."""
+    """The draft's name in lower case, as the engine searches it for the words of methods; empty where none is named.
+
+    With a method for MTP, a draft that is not named is the target, whose name is then searched alike.
+    """
     asked = facts.get(f"asked.{MODEL}")
     if not isinstance(asked, Known):
         return asked
+    method = facts.get(f"asked.{METHOD}")
+    if asked.value is None and isinstance(method, Known) and str(method.value).endswith("mtp"):
+        asked = facts.get("asked.model")
+        if not isinstance(asked, Known):
+            return asked
     return Known(asked.value.lower() if isinstance(asked.value, str) else "")
+
+
+def draft_known(facts: Facts) -> Fact:
+    """Whether the config of the checkpoint that drafts is at hand."""
+    return Known(not isinstance(_drafter("model_type")(facts), Missing))
 
 
 def named_by_flags(facts: Facts) -> Fact:
@@ -117,6 +132,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "drafter_model_type": _drafter("model_type"),
     "drafter_architecture": _drafter("architecture"),
     "drafter_mtp_layers": _drafter("mtp_layers"),
+    "draft_known": draft_known,
     "draft_name": draft_name,
     "named_by_flags": named_by_flags,
     "draft_method": draft_method,

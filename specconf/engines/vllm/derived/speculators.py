@@ -1,0 +1,71 @@
+"""Checkpoints in the format of the speculators library: what the one that is served brings along, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.facts import Derivation, Fact, Facts, Known
+from specconf.words import JsonValue
+
+# What the engine makes of an algorithm of the library that is no method of its own.
+_METHODS: Mapping[str, str] = {"peagle": "eagle3", "dflash2": "dflash"}
+
+
+def served(facts: Facts) -> Fact:
+    """Whether the served checkpoint is known to be one; a config that is not at hand is taken for that of a plain model."""
+    config = facts.get("target.config.speculators_config")
+    return Known(isinstance(config, Known) and config.value is not None)
+
+
+def method(facts: Facts) -> Fact:
+    """The method that the served checkpoint drafts with."""
+    algorithm = facts.get("target.config.speculators_model_type")
+    if not isinstance(algorithm, Known) or not isinstance(algorithm.value, str):
+        return algorithm
+    return Known(_METHODS.get(algorithm.value, algorithm.value))
+
+
+def _first_proposal(config: JsonValue) -> JsonValue:
+    """The first way of proposing that a checkpoint lists."""
+    methods = config.get("proposal_methods") if isinstance(config, dict) else None
+    return methods[0] if isinstance(methods, list) and methods else None
+
+
+def tokens(facts: Facts) -> Fact:
+    """The number of tokens that the served checkpoint proposes in a round."""
+    config = facts.get("target.config.speculators_config")
+    if not isinstance(config, Known):
+        return config
+    first = _first_proposal(config.value)
+    return Known(first.get("speculative_tokens") if isinstance(first, dict) else None)
+
+
+def _gap(role: str) -> Derivation:
+    def derive(facts: Facts) -> Fact:
+        """What the engine looks for first and does not find; None where the checkpoint has all, or is of another format."""
+        config = facts.get(f"{role}.config.speculators_config")
+        if not isinstance(config, Known) or config.value is None:
+            return config
+        algorithm = facts.get(f"{role}.config.speculators_model_type")
+        if not isinstance(algorithm, Known):
+            return algorithm
+        first = _first_proposal(config.value)
+        verifier = config.value.get("verifier") if isinstance(config.value, dict) else None
+        found = {
+            "proposal_methods": first is not None,
+            "speculative_tokens": isinstance(first, dict) and first.get("speculative_tokens") is not None,
+            "verifier.name_or_path": isinstance(verifier, dict) and "name_or_path" in verifier,
+            "speculators_model_type": algorithm.value is not None,
+        }
+        return Known(next((name for name, there in found.items() if not there), None))
+
+    return derive
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "serves_speculators": served,
+    "speculators_method": method,
+    "speculators_tokens": tokens,
+    "speculators_gap": _gap("target"),
+    "speculators_draft_gap": _gap("draft"),
+}
