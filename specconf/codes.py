@@ -69,6 +69,12 @@ _CODES = (
     Code("SC501", "not-exact", "Outputs can differ from the target's own."),
     Code("SC502", "exactness-not-checked", "Whether outputs stay exact in this release is not known."),
     Code("SC601", "memory-semantics", "A memory setting means something else in this engine than the spec's field."),
+    Code(
+        "SC602",
+        "step-capacity",
+        "The budget of one step, in tokens or requests, is too small for what the launch asks.",
+    ),
+    Code("SC603", "cuda-graphs", "Decode steps are wider than the CUDA graphs that the engine captures."),
     Code("SC701", "release-floats", "The release of a launch is not pinned."),
     Code("SC702", "release-unknown", "The release is newer or older than the database, or not a published one."),
 )

@@ -1,4 +1,6 @@
-"""GPUs by name: the compute capability that engines ask for. Source: NVIDIA's table of CUDA-capable GPUs."""
+"""GPUs by name: the compute capability and the memory that engines ask for. Source: NVIDIA's table of CUDA-capable GPUs and
+its data sheets.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,41 @@ _CAPABILITY = {
     "RTX 5090": 12.0,
 }
 
+# Gigabytes of the smallest card sold under the name: engines choose by size class, in which all of a name fall.
+_MEMORY = {
+    "V100": 16,
+    "T4": 16,
+    "A100": 40,
+    "A30": 24,
+    "A10": 24,
+    "A10G": 24,
+    "A40": 48,
+    "RTX 3090": 24,
+    "L4": 24,
+    "L40": 48,
+    "L40S": 48,
+    "RTX 4090": 24,
+    "H100": 80,
+    "H200": 141,
+    "H20": 96,
+    "GH200": 96,
+    "B200": 180,
+    "GB200": 186,
+    "B300": 270,
+    "GB300": 270,
+    "RTX 5090": 32,
+}
+
 
 def capability(gpu: str) -> float | None:
     """CUDA compute capability of a GPU by its name in a spec, or None when it is not in the table."""
-    wanted = gpu.upper().replace("-", " ").replace("_", " ").removeprefix("NVIDIA ").strip()
-    return _CAPABILITY.get(wanted)
+    return _CAPABILITY.get(_name(gpu))
+
+
+def memory(gpu: str) -> int | None:
+    """Gigabytes of memory of a GPU by its name in a spec, or None when it is not in the table."""
+    return _MEMORY.get(_name(gpu))
+
+
+def _name(gpu: str) -> str:
+    return gpu.upper().replace("-", " ").replace("_", " ").removeprefix("NVIDIA ").strip()

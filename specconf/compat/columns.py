@@ -91,6 +91,7 @@ TABLE_COLUMNS: Mapping[str, frozenset[str]] = {
     name: frozenset(columns.split())
     for name, columns in {
         "algorithm_words": "alias_of",
+        "attention_free_interface": "module",
         "auto_numbers": "steps topk tokens",
         "bundled_drafts": "algorithms draft",
         "decoding_type_aliases": "key",
@@ -100,6 +101,7 @@ TABLE_COLUMNS: Mapping[str, frozenset[str]] = {
         "draft_from_target": "",
         "eagle3_interface": "module",
         "eagle3_targets": "match methods",
+        "hybrid_interface": "module",
         "kv_cache_dtypes": "",
         "method_words": "in",
         "metrics": "kind",

@@ -11,7 +11,7 @@ from specconf.engines.base import Engine, Lowered, Models, default_fact
 from specconf.engines.lowering import lower, no_span
 from specconf.facts import Context, Facts
 from specconf.findings import Finding, Severity
-from specconf.hardware import capability
+from specconf.hardware import capability, memory
 from specconf.rules.checker import CheckResult, check
 from specconf.settings import Settings
 from specconf.words import JsonValue, Span
@@ -91,8 +91,8 @@ def _check(
 
 
 def _with_derived_hardware(plain: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Hardware facts with the platform assumed as cuda and the capability looked up."""
+    """Hardware facts with the platform assumed as cuda, and capability and memory looked up by the GPU's name."""
     gpu = plain.get("hardware.gpu")
-    known = capability(gpu) if isinstance(gpu, str) else None
-    derived: dict[str, JsonValue] = {"hardware.platform": "cuda", **plain}
-    return {**derived, "hardware.capability": known} if known is not None else derived
+    found = {"capability": capability(gpu), "memory": memory(gpu)} if isinstance(gpu, str) else {}
+    known: dict[str, JsonValue] = {f"hardware.{name}": value for name, value in found.items() if value is not None}
+    return {"hardware.platform": "cuda", **plain, **known}

@@ -447,3 +447,38 @@ def test_architectures_whose_class_has_the_eagle3_interface() -> None:
     assert table(files, "eagle3_interface") == {
         "OwnForCausalLM": {"module": "own"}, "HeirForCausalLM": {"module": "heir"}, "FlagForCausalLM": {"module": "flag"},
     }  # fmt: skip
+
+
+def test_architectures_whose_class_is_hybrid_or_has_no_attention() -> None:
+    files = {
+        "model_executor/models/registry.py": """
+            _TEXT_GENERATION_MODELS = {
+                "PlainForCausalLM": ("plain", "PlainForCausalLM"),
+                "MixedForCausalLM": ("mixed", "MixedForCausalLM"),
+                "FlagForCausalLM": ("flag", "FlagForCausalLM"),
+                "FreeForCausalLM": ("free", "FreeForCausalLM"),
+            }
+            _VLLM_MODELS = {**_TEXT_GENERATION_MODELS}
+            """,
+        "model_executor/models/interfaces.py": "class IsHybrid: ...\nclass IsAttentionFree: ...\n",
+        "model_executor/models/plain.py": "class PlainForCausalLM: ...\n",
+        "model_executor/models/mixed.py": """
+            from .interfaces import IsHybrid
+
+            class MixedForCausalLM(IsHybrid): ...
+            """,
+        "model_executor/models/flag.py": """
+            class FlagForCausalLM:
+                is_hybrid = True
+            """,
+        "model_executor/models/free.py": """
+            from .interfaces import IsAttentionFree
+
+            class FreeForCausalLM(IsAttentionFree): ...
+            """,
+    }
+    assert table(files, "hybrid_interface") == {
+        "MixedForCausalLM": {"module": "mixed"}, "FlagForCausalLM": {"module": "flag"},
+    }  # fmt: skip
+    assert table(files, "attention_free_interface") == {"FreeForCausalLM": {"module": "free"}}
+    assert table(files, "eagle3_interface") == {}

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.vllm.derived import (
+    capture,
     depth,
     experts,
     features,
     graphs,
     heads,
+    hybrid,
     launch,
     parallel,
     positions,
     requests,
     runner,
     schedules,
+    scheduling,
     shapes,
     speculation,
     speculators,
@@ -26,17 +29,20 @@ from specconf.engines.vllm.derived import (
 from specconf.facts import Derivation
 
 _TOPICS = (
+    capture,
     depth,
     experts,
     features,
     graphs,
     heads,
+    hybrid,
     launch,
     parallel,
     positions,
     requests,
     runner,
     schedules,
+    scheduling,
     shapes,
     speculation,
     speculators,

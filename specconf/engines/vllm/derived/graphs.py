@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.vllm.derived.members import member
-from specconf.facts import Derivation, Fact, Facts, Known
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
 _COMPILATION_MODES: Mapping[str, str] = {"0": "NONE", "1": "STOCK_TORCH_COMPILE"}
 _GRAPH_MODES: Mapping[str, str] = {"0": "NONE", "1": "PIECEWISE"}
@@ -23,6 +23,24 @@ def compilation_mode(facts: Facts) -> Fact:
 def sequence_parallelism(facts: Facts) -> Fact:
     """Whether --compilation-config asks for sequence parallelism."""
     return member(facts, "compilation_config", "pass_config", "enable_sp")
+
+
+def sequence_parallelism_by_old_key(facts: Facts) -> Fact:
+    """The same by the key of before 0.12.0."""
+    return member(facts, "compilation_config", "pass_config", "enable_sequence_parallelism")
+
+
+def sequence_parallelism_kept(facts: Facts) -> Fact:
+    """Whether sequence parallelism is asked for from a length on that the launch says: without one a table of GPUs and widths
+    decides whether it stays on.
+    """
+    asked = sequence_parallelism(facts)
+    if not isinstance(asked, Known) or asked.value is not True:
+        return Known(False) if isinstance(asked, Known) else asked
+    length = member(facts, "compilation_config", "pass_config", "sp_min_token_num")
+    if isinstance(length, Known) and length.value is None:
+        return Missing("whether the engine keeps sequence parallelism on")
+    return Known(True) if isinstance(length, Known) else length
 
 
 def cudagraph_mode(facts: Facts) -> Fact:
@@ -44,5 +62,7 @@ def cudagraph_mode(facts: Facts) -> Fact:
 DERIVATIONS: Mapping[str, Derivation] = {
     "compilation_mode": compilation_mode,
     "sequence_parallelism": sequence_parallelism,
+    "sequence_parallelism_by_old_key": sequence_parallelism_by_old_key,
+    "sequence_parallelism_kept": sequence_parallelism_kept,
     "cudagraph_mode": cudagraph_mode,
 }
