@@ -15,6 +15,7 @@ from specconf.engines.base import Engine
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
+from specconf.rules.notjson import diagnose, written_as
 from specconf.rules.othernames import instead, named, releases_with, successor
 from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
@@ -84,8 +85,20 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.UNEXPECTED:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    diagnosis = diagnose(problem.value) if problem.expected.startswith("JSON") else None
+    if diagnosis is not None:
+        message = f"{name} is given {problem.value!r}, which is no JSON: {diagnosis.why}; {title} stops at start."
+        return _rejects(
+            view, "SC103", message, written_as(name, diagnosis, dotted=_dotted(name, problem, view)), problem
+        )
     message = f"{name} is given {problem.value!r}, but {title} takes {problem.expected}, so it stops at start."
     return _rejects(view, "SC103", message, f"Give {name} {problem.expected.partition(' (')[0]}.", problem)
+
+
+def _dotted(name: str, problem: Problem, view: View) -> bool:
+    """Whether the release takes the members of an object as words of their own."""
+    option = view.names.get(problem.scope, {}).get(name.replace("_", "-"))
+    return option is not None and bool(option.members) and "dotted" in view.scope(option.members).forms
 
 
 def _left_out(problem: Problem, title: str, view: View) -> Finding:
@@ -154,6 +167,9 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         return
     if any(view.scope(row.scope).coerces for row in fitting) and option.type is not None and option.parser != AS_GIVEN:
         value = coerced(value, option.type)
+    if option.kind == "object" and isinstance(value, str) and value.lstrip().startswith("{"):
+        yield _text_for_object(setting, option, value, engine, view)
+        return
     wrong = wrong_value(option, value)
     if wrong:
         shown = setting.final.spelling or option.key
@@ -174,6 +190,25 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             stage=stage,
             evidence=option.evidence,
         )
+
+
+def _text_for_object(setting: Setting, option: Option, value: str, engine: Engine, view: View) -> Finding:
+    """A JSON text that holds the JSON of an object: quoted once too often."""
+    shown = setting.final.spelling or option.key
+    message = (
+        f"{shown} is a JSON text that holds an object, not the object itself, so {engine.title} {view.release} stops"
+    )
+    return _finding(
+        view,
+        "SC103",
+        Severity.ERROR,
+        Effect.REJECTS,
+        f"{message} at start.",
+        fix=f"Remove the outer double quotes and the backslashes inside: write {shown} '{value}'.",
+        option=setting.path,
+        where=setting.final.where,
+        evidence=option.evidence,
+    )
 
 
 def _taken_for_another(setting: Setting, option: Option, engine: Engine, view: View) -> Iterator[Finding]:
