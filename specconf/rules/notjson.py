@@ -5,6 +5,7 @@ leave of an object. Pure text in, text out; which option wants JSON is not known
 from __future__ import annotations
 
 import ast
+import html
 import json
 import re
 from collections.abc import Callable
@@ -98,6 +99,18 @@ def _typographic_quotes(state: _Text) -> None:
     plain = state.now.translate(_TYPOGRAPHIC)
     if plain != state.now:
         state.found(plain, "its quotes are typographic ones", "write plain quotes")
+
+
+def _entities(state: _Text) -> None:
+    plain = html.unescape(state.now)
+    if plain != state.now and ("&quot;" in state.now or "&#34;" in state.now):
+        state.found(plain, "its quotes are written as entities of HTML", "print the value without escaping it for HTML")
+
+
+def _doubled_quotes(state: _Text) -> None:
+    plain = state.now.replace('""', '"')
+    if plain != state.now and _object(plain) is not None:
+        state.found(plain, "its double quotes are doubled, as on Windows", "write single ones")
 
 
 def _quoted_twice(state: _Text) -> None:
@@ -227,6 +240,8 @@ def _single_word(state: _Text) -> None:
 
 
 _STEPS: tuple[Callable[[_Text], None], ...] = (
+    _entities,
+    _doubled_quotes,
     _typographic_quotes,
     _quoted_twice,
     _backslashes,

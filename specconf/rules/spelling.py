@@ -19,7 +19,7 @@ from specconf.rules.notjson import diagnose, written_as
 from specconf.rules.othernames import instead, named, releases_with, successor
 from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
-from specconf.words import Candidates, Span, Unresolved
+from specconf.words import Candidates, JsonValue, Span, Unresolved
 
 
 def spelling_findings(settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
@@ -167,7 +167,7 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         return
     if any(view.scope(row.scope).coerces for row in fitting) and option.type is not None and option.parser != AS_GIVEN:
         value = coerced(value, option.type)
-    if option.kind == "object" and isinstance(value, str) and value.lstrip().startswith("{"):
+    if _no_object(option, value, view):
         yield _text_for_object(setting, option, value, engine, view)
         return
     wrong = wrong_value(option, value)
@@ -184,7 +184,7 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             severity,
             Effect.REJECTS,
             message,
-            fix=f"Set {shown} to {wrong}.",
+            fix=_near_choice(option, value) or f"Set {shown} to {wrong}.",
             option=setting.path,
             where=setting.final.where,
             stage=stage,
@@ -192,19 +192,41 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         )
 
 
-def _text_for_object(setting: Setting, option: Option, value: str, engine: Engine, view: View) -> Finding:
-    """A JSON text that holds the JSON of an object: quoted once too often."""
+def _near_choice(option: Option, value: JsonValue) -> str:
+    """The choices that a text comes close to, as a question; empty where there is none."""
+    if option.choices is None or not isinstance(value, str):
+        return ""
+    near = near_names(value.strip("'\""), [choice for choice in option.choices if isinstance(choice, str)])
+    return f"Did you mean {' or '.join(near)}?" if near else ""
+
+
+def _no_object(option: Option, value: JsonValue, view: View) -> bool:
+    """Whether a value stands for an object and is none: any other where the members are known, else a text of an object."""
+    if option.kind != "object" or value is None or isinstance(value, dict):
+        return False
+    return bool(view.names.get(option.members)) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def _text_for_object(setting: Setting, option: Option, value: JsonValue, engine: Engine, view: View) -> Finding:
+    """JSON that is no object: a text that holds one, quoted once too often, or a list, number or word."""
     shown = setting.final.spelling or option.key
-    message = (
-        f"{shown} is a JSON text that holds an object, not the object itself, so {engine.title} {view.release} stops"
+    meant = (
+        value if isinstance(value, str) else as_text(value[0]) if isinstance(value, list) and len(value) == 1 else ""
     )
+    if isinstance(value, str):
+        what, remedy = "a JSON text", "Remove the outer double quotes and the backslashes inside"
+    elif isinstance(value, list):
+        what, remedy = "a JSON list", "Remove the brackets"
+    else:
+        what, remedy = f"{as_text(value)}", "Write a JSON object"
+    example = f": write {shown} '{meant}'" if meant.startswith("{") else ""
     return _finding(
         view,
         "SC103",
         Severity.ERROR,
         Effect.REJECTS,
-        f"{message} at start.",
-        fix=f"Remove the outer double quotes and the backslashes inside: write {shown} '{value}'.",
+        f"{shown} is {what}, but {engine.title} {view.release} takes a JSON object, so it stops at start.",
+        fix=f"{remedy}{example}.",
         option=setting.path,
         where=setting.final.where,
         evidence=option.evidence,

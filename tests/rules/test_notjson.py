@@ -30,6 +30,8 @@ PLAIN = '{"method":"mtp","num_speculative_tokens":2}'
         ('{"method":"mtp","num_speculative_tokens":2,}', "comma"),
         ("{\u201cmethod\u201d:\u201cmtp\u201d,\u201cnum_speculative_tokens\u201d:2}", "typographic"),
         ("method=mtp,num_speculative_tokens=2", "KEY=VALUE"),
+        (PLAIN.replace('"', "&quot;"), "entities"),
+        (PLAIN.replace('"', '""'), "doubled"),
     ],
 )
 def test_the_json_that_was_meant_is_shown(text: str, why: str) -> None:
@@ -86,3 +88,18 @@ def test_a_json_text_that_holds_an_object_is_no_object() -> None:
     (finding,) = [f for f in support.judged({"argv": launch, "release": "0.33.0"}).findings if f.code == "SC103"]
     assert "quotes" in finding.fix
     assert PLAIN in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [("[" + PLAIN + "]", "Remove the brackets"), ("5", "Write a JSON object"), ("true", "Write a JSON object")],
+)
+def test_other_json_is_no_object(value: str, part: str) -> None:
+    launch = ["vllm", "serve", "m", "--speculative-config", value]
+    (finding,) = [f for f in support.judged({"argv": launch, "release": "0.33.0"}).findings if f.code == "SC103"]
+    assert part in finding.fix
+
+
+def test_no_speculation_at_all_is_an_object_too() -> None:
+    launch = ["vllm", "serve", "m", "--speculative-config", "null"]
+    assert not [f for f in support.judged({"argv": launch, "release": "0.33.0"}).findings if f.severity == "error"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.vllm.derived import graphs, launch, runner, shapes, speculation
+from specconf.engines.vllm.derived import graphs, launch, reports, runner, shapes, speculation
 from specconf.facts import Derivation
 
-_TOPICS = (speculation, shapes, runner, graphs, launch)
+_TOPICS = (speculation, shapes, runner, graphs, launch, reports)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
