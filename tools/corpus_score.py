@@ -31,6 +31,7 @@ from specconf.compat.store import load_json  # noqa: E402
 from specconf.compat.view import View  # noqa: E402
 from specconf.engines.base import Models  # noqa: E402
 from specconf.engines.registry import get_engine  # noqa: E402
+from specconf.engines.vllm.roles import role_facts  # noqa: E402
 from specconf.findings import EvidenceKind, Finding, NotChecked, Severity  # noqa: E402
 from specconf.models import Resolver  # noqa: E402
 from specconf.models.rows import RowTable  # noqa: E402
@@ -146,9 +147,10 @@ def verdict(launch: str, release: str, mode: str) -> Verdict:
     findings: list[Finding] = []
     not_checked: list[NotChecked] = []
     held = unknown = told = lines = 0
-    for found in read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name):
-        settings = ENGINE.resolve(found.launch, view)
-        result = judge_settings(settings, ENGINE, view, models(settings, mode)).result
+    found = read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name)
+    read = [ENGINE.resolve(item.launch, view) for item in found]
+    for settings, roles in zip(read, role_facts(read), strict=True):
+        result = judge_settings(settings, ENGINE, view, models(settings, mode), plain=roles).result
         findings += result.findings
         not_checked += result.not_checked
         counted = _undecided(result, view)
