@@ -21,6 +21,7 @@ Value: TypeAlias = "Word | tuple[Word, ...]"
 MOST_ALTERNATIVES = 1000
 
 _SPACES = re.compile(r"[ \t\n]+")
+_SPLIT_OR_MATCHED = re.compile(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
 _HOME = re.compile(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
 _RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
 
@@ -187,7 +188,9 @@ class _Fields:
         if isinstance(piece, Literal):
             self.current.append(_Cell(piece.text, plain=not piece.quoted))
         elif isinstance(piece, Opaque):
-            text = None if piece.many else _substituted(piece.raw, self.scope)
+            text = _substituted(piece.raw, self.scope)
+            if text is not None and piece.many and _SPLIT_OR_MATCHED.search(text):
+                text = None
             self.current.append(_Cell(piece.raw, known=False, many=piece.many) if text is None else _Cell(text))
         else:
             self._parameter(piece)

@@ -219,7 +219,7 @@ def _requoted(text: str) -> str:
 def _cut_short(state: _Text) -> None:
     if state.now.startswith("{") and state.now.count("{") > state.now.count("}"):
         why = "it ends before its braces are closed, as where the shell splits it at a space"
-        state.found(state.now, why, "put the whole JSON in single quotes, as one word")
+        state.found(state.now, why, "put the whole JSON in single quotes, and a variable that holds it in double ones")
         state.final = state.by_key = True
 
 

@@ -18,6 +18,7 @@ KNOWN = {
     """ "$(echo '{"n": 3}')" """: '{"n": 3}',
     """ "$(echo -n a   b)" """: "a b",
     """ "x$(echo y)z" """: "xyz",
+    """ $(printf '{"n":%d}' 3) """: '{"n":3}',
 }
 UNKNOWN = [
     '"$(printf "%s" a b)"',
@@ -32,6 +33,8 @@ UNKNOWN = [
     '"$(echo "$OUTSIDE")"',
     '"$(echo -e "a\\\\nb")"',
     '"$(date)"',
+    "$(echo a b)",
+    "$(printf '*')",
     '"$((1 + 2))"',
 ]
 
