@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from specconf.compat.database import load_database  # noqa: E402  # the checkout's own package, wherever it is started
+from specconf.compat.rows import Constraint  # noqa: E402
 from specconf.compat.store import load_json  # noqa: E402
-from specconf.compat.view import View  # noqa: E402
 from specconf.engines.base import Models  # noqa: E402
 from specconf.engines.registry import get_engine  # noqa: E402
 from specconf.engines.vllm.roles import role_facts  # noqa: E402
@@ -38,7 +38,6 @@ from specconf.models.rows import RowTable  # noqa: E402
 from specconf.models.view import model_view  # noqa: E402
 from specconf.readers.registry import read_launches  # noqa: E402
 from specconf.report.model import missing_groups  # noqa: E402
-from specconf.rules.checker import CheckResult  # noqa: E402
 from specconf.rules.judge import judge_settings  # noqa: E402
 from specconf.settings import Settings  # noqa: E402
 
@@ -82,7 +81,8 @@ class Report:
 class Verdict:
     """What was said about the launches of a file at a release: findings, what was not checked, and how much was decided.
 
-    `told`: the undecided constraints that the report tells of as not checked, `lines` in how many lines it does.
+    `held` and `unknown` count the constraints that yield findings; `told` are the undecided ones that the report tells of
+    as not checked, in `lines` lines; `filled` and `unfilled` count the constraints that only fill in a value.
     """
 
     findings: tuple[Finding, ...]
@@ -91,6 +91,8 @@ class Verdict:
     unknown: int
     told: int
     lines: int
+    filled: int
+    unfilled: int
 
     @property
     def decided(self) -> int:
@@ -146,27 +148,28 @@ def verdict(launch: str, release: str, mode: str) -> Verdict:
     view = load_database(ENGINE.name).at(release)
     findings: list[Finding] = []
     not_checked: list[NotChecked] = []
-    held = unknown = told = lines = 0
+    held = unknown = told = lines = filled = unfilled = 0
     found = read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name)
     read = [ENGINE.resolve(item.launch, view) for item in found]
     for settings, roles in zip(read, role_facts(read), strict=True):
         result = judge_settings(settings, ENGINE, view, models(settings, mode), plain=roles).result
         findings += result.findings
         not_checked += result.not_checked
-        counted = _undecided(result, view)
-        held += sum(1 for constraint, holds in view.constraints if constraint.evaluated and holds)
-        unknown += len(counted)
+        speaking = {constraint.id for constraint, holds in view.constraints if holds and _speaks(constraint)}
+        filling = {constraint.id for constraint, holds in view.constraints if holds and constraint.resolves}
+        held += len(speaking)
+        unknown += sum(1 for item in result.not_checked if item.constraint in speaking)
+        filled += len(filling)
+        unfilled += sum(1 for name, value in result.resolved.items() if value is None and name in filling)
         groups = missing_groups(result.not_checked)
         told += sum(len(ids) for _, ids in groups)
         lines += len(groups)
-    return Verdict(tuple(findings), tuple(not_checked), held, unknown, told, lines)
+    return Verdict(tuple(findings), tuple(not_checked), held, unknown, told, lines, filled, unfilled)
 
 
-def _undecided(result: CheckResult, view: View) -> list[NotChecked]:
-    """The constraints that hold in the release and came out unknown, those that only fill in a value too."""
-    held = {constraint.id for constraint, holds in view.constraints if constraint.evaluated and holds}
-    resolved = [NotChecked(name, "") for name, value in result.resolved.items() if value is None]
-    return [item for item in (*result.not_checked, *resolved) if item.constraint in held]
+def _speaks(constraint: Constraint) -> bool:
+    """Whether a constraint yields findings: one that only fills in a value shows in those that look at the value."""
+    return constraint.evaluated and not constraint.resolves
 
 
 def models(settings: Settings, mode: str) -> Models:
@@ -265,7 +268,7 @@ def scores(items: Sequence[Report], mode: str) -> dict[str, tuple[int, int]]:
 
 
 def share(items: Iterable[Report], mode: str) -> tuple[int, int]:
-    """Over all launches and the constraints of their release: how many are decided, and how many there are."""
+    """Over all launches and the constraints of their release that yield findings: how many are decided, and of how many."""
     found = _verdicts(items, mode)
     return sum(v.decided for v in found), sum(v.held for v in found)
 
@@ -326,6 +329,9 @@ def _score_lines(items: Sequence[Report]) -> list[str]:
             f"- decided, {mode}: {decided} of {held} pairs of launch and constraint, {100 * decided / held:.1f} %; told as not "
             f"checked: {sum(v.told for v in found)}, in {sum(v.lines for v in found) / len(found):.1f} lines a launch"
         )
+        filled, unfilled = sum(v.filled for v in found), sum(v.unfilled for v in found)
+        if filled:
+            lines.append(f"- values that the engine fills in, {mode}: {filled - unfilled} of {filled} decided")
     return lines
 
 
