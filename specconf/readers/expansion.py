@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeAlias
 
+from specconf.readers.printing import printed
 from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, heredoc_pieces, word_pieces
+from specconf.readers.splitting import split_words
 from specconf.words import Span, Word
 
 Value: TypeAlias = "Word | tuple[Word, ...]"
@@ -18,6 +21,7 @@ Value: TypeAlias = "Word | tuple[Word, ...]"
 MOST_ALTERNATIVES = 1000
 
 _SPACES = re.compile(r"[ \t\n]+")
+_SPLIT_OR_MATCHED = re.compile(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
 _HOME = re.compile(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
 _RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
 
@@ -130,11 +134,27 @@ def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
     if isinstance(piece, Literal):
         return _Cell(piece.text, plain=not piece.quoted)
     if isinstance(piece, Opaque):
-        return _Cell(piece.raw, known=False)
+        text = _substituted(piece.raw, scope)
+        return _Cell(piece.raw, known=False) if text is None else _Cell(text)
     words = _looked_up(piece, scope)
     texts = [word.value for word in words] if words is not None else [None]
     known = [text for text in texts if text is not None]
     return _Cell(" ".join(known)) if len(known) == len(texts) else _Cell(piece.raw, known=False)
+
+
+def _substituted(raw: str, scope: Scope) -> str | None:
+    """What `$(printf ...)` or `$(echo ...)` becomes; None for every other command, and for words that are not known."""
+    if not raw.startswith("$(") or raw.startswith("$((") or not raw.endswith(")"):
+        return None
+    inside = raw[2:-1]
+    ranges = split_words(inside, 0)
+    if not ranges or inside[ranges[-1][1] :].strip() or inside[ranges[0][0] : ranges[0][1]] not in {"printf", "echo"}:
+        return None
+    if any(inside[end:start].strip(" \t\\\n") for (_, end), (start, _) in pairwise(ranges)):
+        return None  # a redirect or a comment stands between them
+    words = [word.value for start, end in ranges for word in expand(inside[start:end], None, scope)]
+    known = [word for word in words if word is not None]
+    return printed(known) if len(known) == len(words) else None
 
 
 def _looked_up(parameter: Parameter, scope: Scope) -> list[Word] | None:
@@ -168,7 +188,10 @@ class _Fields:
         if isinstance(piece, Literal):
             self.current.append(_Cell(piece.text, plain=not piece.quoted))
         elif isinstance(piece, Opaque):
-            self.current.append(_Cell(piece.raw, known=False, many=piece.many))
+            text = _substituted(piece.raw, self.scope)
+            if text is not None and piece.many and _SPLIT_OR_MATCHED.search(text):
+                text = None
+            self.current.append(_Cell(piece.raw, known=False, many=piece.many) if text is None else _Cell(text))
         else:
             self._parameter(piece)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from specconf.errors import InputError
 from specconf.readers.containers import Container, path_inside, started_container
@@ -179,19 +178,22 @@ def _in_container(command: ShellCommand, container: Container, files: tuple[Shel
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_COMMAND_OPTION = re.compile(r"-[a-z]*c\Z")
+_COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
+_VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
 def _script_word(words: tuple[Word, ...]) -> Word | None:
-    """The script in `bash -c SCRIPT`, when its text is known."""
+    """The script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
     if program_name(words[0]) not in _SHELLS:
         return None
-    for option, script in pairwise(words[1:]):
-        if _COMMAND_OPTION.match(option.value or ""):
-            return script if script.value is not None else None
-        if not (option.value or "").startswith("-"):
-            return None
-    return None
+    at, found = 1, False
+    while at < len(words):
+        text = words[at].value or ""
+        if not text.startswith(("-", "+")):
+            break
+        found = found or _COMMAND_OPTION.match(text) is not None
+        at += 2 if _VALUED_OPTION.match(text) else 1
+    return words[at] if found and at < len(words) and words[at].value is not None else None
 
 
 def _inner_script(word: Word, path: str) -> Script:

@@ -20,9 +20,23 @@ def instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: 
     replaced = _replacement(name, scope, view)
     if replaced:
         return f"Write {replaced}, which took its place."
+    elsewhere = _elsewhere(name, scope, view)
+    if elsewhere:
+        return f"Write {elsewhere}."
     if near:
         return f"Did you mean {' or '.join(near)}?"
     return f"Remove {name}, or choose a release that has it." if lived else f"Remove {name}."
+
+
+# A table of words that are another program's for a key of this engine's, with the key in the column `means`.
+_OTHER_WORDS = "other_words"
+
+
+def _elsewhere(name: str, scope: str, view: View) -> str:
+    """This engine's key for a word of another program; empty where none is known, or where the scope has no such key."""
+    row, holds = view.lookup(_OTHER_WORDS, name.replace("-", "_"))
+    means = str(row.columns.get("means", "")) if row is not None and holds else ""
+    return means if means in view.names.get(scope, {}) else ""
 
 
 def named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:

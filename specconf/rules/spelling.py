@@ -15,6 +15,7 @@ from specconf.engines.base import Engine
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
+from specconf.rules.notjson import diagnose, written_as
 from specconf.rules.othernames import instead, named, releases_with, successor
 from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
@@ -84,8 +85,20 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.UNEXPECTED:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    diagnosis = diagnose(problem.value) if problem.expected.startswith("JSON") else None
+    if diagnosis is not None:
+        message = f"{name} is given {problem.value!r}, which is no JSON: {diagnosis.why}; {title} stops at start."
+        return _rejects(
+            view, "SC103", message, written_as(name, diagnosis, dotted=_dotted(name, problem, view)), problem
+        )
     message = f"{name} is given {problem.value!r}, but {title} takes {problem.expected}, so it stops at start."
     return _rejects(view, "SC103", message, f"Give {name} {problem.expected.partition(' (')[0]}.", problem)
+
+
+def _dotted(name: str, problem: Problem, view: View) -> bool:
+    """Whether the release takes the members of an object as words of their own."""
+    option = view.names.get(problem.scope, {}).get(name.replace("_", "-"))
+    return option is not None and bool(option.members) and "dotted" in view.scope(option.members).forms
 
 
 def _left_out(problem: Problem, title: str, view: View) -> Finding:
@@ -154,6 +167,9 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         return
     if any(view.scope(row.scope).coerces for row in fitting) and option.type is not None and option.parser != AS_GIVEN:
         value = coerced(value, option.type)
+    if _no_object(option, value, view):
+        yield _text_for_object(setting, option, value, engine, view)
+        return
     wrong = wrong_value(option, value)
     if wrong:
         shown = setting.final.spelling or option.key
@@ -168,7 +184,7 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             severity,
             Effect.REJECTS,
             message,
-            fix=_meant(option, value) or f"Set {shown} to {wrong}.",
+            fix=_near_choice(option, value) or f"Set {shown} to {wrong}.",
             option=setting.path,
             where=setting.final.where,
             stage=stage,
@@ -176,11 +192,45 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         )
 
 
-def _meant(option: Option, value: JsonValue) -> str:
-    """Which of the option's words was probably meant; empty where none is close."""
-    words = [choice for choice in option.choices or () if isinstance(choice, str)]
-    near = near_names(value, words) if isinstance(value, str) and words else ()
+def _near_choice(option: Option, value: JsonValue) -> str:
+    """The choices that a text comes close to, as a question; empty where there is none."""
+    if option.choices is None or not isinstance(value, str):
+        return ""
+    near = near_names(value.strip("'\""), [choice for choice in option.choices if isinstance(choice, str)])
     return f"Did you mean {' or '.join(near)}?" if near else ""
+
+
+def _no_object(option: Option, value: JsonValue, view: View) -> bool:
+    """Whether a value stands for an object and is none: any other where the members are known, else a text of an object."""
+    if option.kind != "object" or value is None or isinstance(value, dict):
+        return False
+    return bool(view.names.get(option.members)) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def _text_for_object(setting: Setting, option: Option, value: JsonValue, engine: Engine, view: View) -> Finding:
+    """JSON that is no object: a text that holds one, quoted once too often, or a list, number or word."""
+    shown = setting.final.spelling or option.key
+    meant = (
+        value if isinstance(value, str) else as_text(value[0]) if isinstance(value, list) and len(value) == 1 else ""
+    )
+    if isinstance(value, str):
+        what, remedy = "a JSON text", "Remove the outer double quotes and the backslashes inside"
+    elif isinstance(value, list):
+        what, remedy = "a JSON list", "Remove the brackets"
+    else:
+        what, remedy = f"{as_text(value)}", "Write a JSON object"
+    example = f": write {shown} '{meant}'" if meant.startswith("{") else ""
+    return _finding(
+        view,
+        "SC103",
+        Severity.ERROR,
+        Effect.REJECTS,
+        f"{shown} is {what}, but {engine.title} {view.release} takes a JSON object, so it stops at start.",
+        fix=f"{remedy}{example}.",
+        option=setting.path,
+        where=setting.final.where,
+        evidence=option.evidence,
+    )
 
 
 def _taken_for_another(setting: Setting, option: Option, engine: Engine, view: View) -> Iterator[Finding]:

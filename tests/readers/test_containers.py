@@ -106,7 +106,8 @@ def test_a_file_shared_with_the_container_is_found_under_its_path_there() -> Non
     assert item.launch.files == (("/cfg/o.yml", "a: 1\n"),)
 
 
-@pytest.mark.parametrize("shell", ["bash -c", "sh -c", "bash -lc", "/bin/bash -x -c", "srun -N 1 bash -c"])
+@pytest.mark.parametrize("shell", ["bash -c", "sh -c", "bash -lc", "/bin/bash -x -c", "srun -N 1 bash -c", "bash -c -i",
+                                   "bash -euo pipefail -c", "bash -o pipefail -c", "bash +x -c"])  # fmt: skip
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_a_script_given_to_a_shell(shell: str, quote: str) -> None:
     (item,) = read(f"{shell} {quote}cd /x && vllm serve m \\\n  --port 1{quote}")

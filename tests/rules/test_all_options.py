@@ -84,7 +84,7 @@ REFUSED = [
     ("sglang", "0.5.23", ["--pp", "2"], "SC102", "--pp-size", "Write the option out in full."),
     ("vllm", "0.33.0", ["--max-num-seqs", "many"], "SC103", "a whole number", "Give --max-num-seqs"),
     ("vllm", "0.33.0", ["--gpu-memory-utilization", "1.5"], "SC103", "> 0 and <= 1", "Set --gpu-memory-utilization"),
-    ("vllm", "0.9.2", ["--rope-scaling", "{bad"], "SC103", "JSON", "Give --rope-scaling JSON."),
+    ("vllm", "0.9.2", ["--rope-scaling", "{bad"], "SC103", "JSON", "whole JSON in single quotes"),
     ("vllm", "0.33.0", ["--max-num-seqs"], "SC103", "needs a value", "Write one after it."),
     ("sglang", "0.5.23", ["--attention-backend", "nosuch"], "SC103", "takes one of", "Set --attention-backend"),
     (
@@ -198,3 +198,26 @@ def test_members_of_an_object_that_is_not_known_keep_their_values() -> None:
     )
     assert settings["compilation_config"] == {"mode": 3, "custom_ops": ["a", "b"]}
     assert settings["kv_transfer_config"] == {"kv_role": "kv_both"}
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("num_speculative_tokrns", "Did you mean num_speculative_tokens?"),
+        ("ngram_prompt_lookup_max", "Did you mean prompt_lookup_max?"),
+        ("max_draft_len", "Write num_speculative_tokens."),
+        ("speculative_model", "Write model."),
+        ("decoding_type", "Write method."),
+        ("nothing_like_it", "Remove nothing_like_it."),
+    ],
+)
+def test_a_key_that_is_not_in_the_speculative_config(key: str, fix: str) -> None:
+    config = f'{{"method":"ngram","num_speculative_tokens":3,"{key}":3}}'
+    (finding,) = [f for f in found("vllm", "0.33.0", "--speculative-config", config) if f.code == "SC101"]
+    assert finding.fix == fix
+
+
+@pytest.mark.parametrize(("word", "fix"), [("ngarm", "ngram"), ("'ngram'", "ngram"), ("eagle_3", "eagle3")])
+def test_a_method_that_is_misspelt(word: str, fix: str) -> None:
+    flagged = found("vllm", "0.33.0", "--speculative-config", f'{{"method":"{word}","num_speculative_tokens":3}}')
+    assert any(f.code == "SC103" and fix in f.fix for f in flagged)

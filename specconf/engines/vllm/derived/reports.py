@@ -1,0 +1,69 @@
+"""What a launch leaves open and a known fault needs: true unless what is known speaks against it. For faults that reports
+tell of, where waiting for the missing fact would keep silent about them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from specconf.engines.vllm.derived.members import member
+from specconf.facts import Derivation, Fact, Facts, Known
+
+_PARALLEL_HEAD = re.compile(r"p-?eagle", re.IGNORECASE)
+_HOPPER = 9.0
+
+
+def may_serve_structured_output(facts: Facts) -> Fact:
+    """Whether requests for structured output may come: always, unless the features are listed without it."""
+    listed = facts.get("feature.structured_output")
+    return listed if isinstance(listed, Known) else Known(True)
+
+
+def may_run_on_hopper(facts: Facts) -> Fact:
+    """Whether the GPUs may be Hopper ones: always, unless the hardware is known to be another."""
+    capability = facts.get("hardware.capability")
+    return Known(not isinstance(capability, Known) or str(capability.value) == str(_HOPPER))
+
+
+def may_draft_in_sequence(facts: Facts) -> Fact:
+    """Whether the head may draft one token after the other: unless it is known to draft them all at once."""
+    asked = facts.get("option.speculative_config.parallel_drafting")
+    if asked == Known(True):
+        return Known(False)
+    shown = [facts.get("draft.architecture"), facts.get("draft.config.speculators_model_type")]
+    at_once = any(isinstance(f, Known) and isinstance(f.value, str) and _PARALLEL_HEAD.match(f.value) for f in shown)
+    return Known(not at_once)
+
+
+def grammar_in_reasoning(facts: Facts) -> Fact:
+    """Whether --structured-outputs-config holds the grammar over the reasoning, too."""
+    return member(facts, "structured_outputs_config", "enable_in_reasoning")
+
+
+# Keys of configs whose models have layers with a recurrent state: linear attention and state spaces.
+_RECURRENT = (
+    "linear_num_value_heads",
+    "linear_attn_config",
+    "mamba_d_state",
+    "mamba_n_heads",
+    "mamba_num_heads",
+    "ssm_state_size",
+)
+
+
+def recurrent_state(facts: Facts) -> Fact:
+    """Whether layers of the target keep a recurrent state, by the keys of its config or of that of its language model."""
+    shown = [facts.get(f"target.config.{part}{key}") for key in _RECURRENT for part in ("", "text_config.")]
+    if any(isinstance(fact, Known) and fact.value is not None for fact in shown):
+        return Known(True)
+    return next((fact for fact in shown if not isinstance(fact, Known)), Known(False))
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "may_serve_structured_output": may_serve_structured_output,
+    "may_run_on_hopper": may_run_on_hopper,
+    "may_draft_in_sequence": may_draft_in_sequence,
+    "grammar_in_reasoning": grammar_in_reasoning,
+    "recurrent_state": recurrent_state,
+}
