@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from specconf.facts import UNREAD_WORDS
 from specconf.findings import Finding, NotChecked, Severity
 
 if TYPE_CHECKING:
@@ -76,10 +77,14 @@ def _matches(finding: Finding, patterns: Sequence[str]) -> bool:
 
 
 def missing_groups(items: Iterable[NotChecked]) -> list[tuple[str, list[str]]]:
-    """What could not be checked, by what is missing: (missing facts, constraint ids), the largest group first."""
+    """What could not be checked, by what is missing: (missing facts, constraint ids), the largest group first.
+
+    Words that could not be read come before all else: what a rule needs besides them may stand in them.
+    """
     groups: dict[str, list[str]] = {}
     for item in items:
-        key = " and ".join(sorted(item.missing)) or item.reason
+        first = {UNREAD_WORDS} & item.missing
+        key = " and ".join(sorted(first or item.missing)) or item.reason
         ids = groups.setdefault(key, [])
         if item.constraint not in ids:
             ids.append(item.constraint)
