@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ def index_folder() -> Path:
 
 
 _KEPT = 3
+# An index that was taken into use in the last hour is kept, too: the process that did may not have read all of its parts.
+_IN_USE_S = 3600
 # The form of the index; an index of another form in the user cache is not read.
 SCHEMA = 5
 
@@ -46,18 +50,20 @@ def _built_once(source: Path) -> Path:
 
         build_index(source, folder)
         _forget_old(cache)
+    os.utime(folder)
     if not stamp.is_file():
         stamp.write_text(digest, encoding="utf-8")
     return folder
 
 
 def _forget_old(cache: Path) -> None:
-    """Keep the newest indexes; the others belong to states of the checkout that are gone."""
+    """Keep the newest indexes and those in use; the others belong to states of a checkout that are gone."""
     import shutil
 
-    folders = sorted(cache.glob("index-*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for folder in folders[_KEPT:]:
-        shutil.rmtree(folder, ignore_errors=True)
+    used = {folder: folder.stat().st_mtime for folder in cache.glob("index-*")}
+    for folder in sorted(used, key=lambda path: used[path], reverse=True)[_KEPT:]:
+        if used[folder] < time.time() - _IN_USE_S:
+            shutil.rmtree(folder, ignore_errors=True)
     for stamp in cache.glob("stamp-*"):
         if not any(cache.glob(f"index-*{stamp.read_text(encoding='utf-8')}")):
             stamp.unlink(missing_ok=True)

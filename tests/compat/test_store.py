@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import platformdirs
@@ -32,11 +34,23 @@ def test_built_once_and_again_when_a_file_changes(checkout: Path) -> None:
     assert json.loads((second / "vllm.json").read_bytes())["engine"] == "vllm"
 
 
-def test_old_states_are_forgotten(checkout: Path, tmp_path: Path) -> None:
+def _states(checkout: Path, number: int, *, age_s: float) -> Path:
+    """Take so many states of a checkout into use, each so long ago; the last one's index."""
     scopes = checkout / "vllm" / "scopes.yaml"
-    for number in range(store._KEPT + 2):
-        scopes.write_text(scopes.read_text(encoding="utf-8") + f"# {number}\n", encoding="utf-8")
+    for state in range(number):
+        scopes.write_text(scopes.read_text(encoding="utf-8") + f"# {state}\n", encoding="utf-8")
         newest = store._built_once(checkout)
+        os.utime(newest, (time.time() - age_s,) * 2)
+    return newest
+
+
+def test_old_states_are_forgotten(checkout: Path, tmp_path: Path) -> None:
+    newest = _states(checkout, store._KEPT + 2, age_s=2 * store._IN_USE_S)
     folders = list((tmp_path / "cache").glob("index-*"))
     assert len(folders) == store._KEPT
     assert newest in folders
+
+
+def test_states_in_use_stay_since_their_parts_are_read_later(checkout: Path, tmp_path: Path) -> None:
+    _states(checkout, store._KEPT + 2, age_s=0)
+    assert len(list((tmp_path / "cache").glob("index-*"))) == store._KEPT + 2
