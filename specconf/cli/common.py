@@ -15,12 +15,13 @@ from specconf.cli.project import Project, find_project
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.compat.view import View
-from specconf.engines.base import Models
+from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from specconf.models import Resolver
+    from specconf.settings import Settings
     from specconf.spec import LoadedSpec
     from specconf.spec.model import Spec
 
@@ -218,6 +219,16 @@ class Session:
         return Models(
             model_view("target", resolve(target, target_revision) if target else None),
             model_view("draft", resolve(draft, draft_revision) if draft else None),
+        )
+
+    def models_written(self, settings: Settings, engine: Engine) -> Models:
+        """The models that a launch names, as far as its words show them."""
+        from specconf.models.view import written_model
+
+        resolve = self.resolver.resolve
+        return Models(
+            written_model("target", engine.model_path, settings, resolve),
+            written_model("draft", engine.draft_path, settings, resolve),
         )
 
     @property
