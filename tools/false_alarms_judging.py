@@ -17,10 +17,9 @@ from specconf.engines.registry import get_engine
 from specconf.findings import Finding, Severity
 from specconf.models import Resolver
 from specconf.models.rows import RowTable
-from specconf.models.view import model_view
+from specconf.models.view import written_model
 from specconf.report.model import missing_groups
 from specconf.rules.judge import judge_settings
-from specconf.settings import Settings
 from specconf.words import Launch, Word
 
 ENGINE = get_engine("vllm")
@@ -58,15 +57,13 @@ class Judge:
         """The verdict on a launch at a release."""
         view = self.database.at(release)
         settings = ENGINE.resolve(launch, view)
-        judgement = judge_settings(settings, ENGINE, view, self._models(settings))
+        resolve = self.resolver.resolve
+        target = written_model("target", ENGINE.model_path, settings, resolve)
+        draft = written_model("draft", ENGINE.draft_path, settings, resolve)
+        judgement = judge_settings(settings, ENGINE, view, Models(target, draft))
         unchecked = missing_groups(judgement.result.not_checked)
         speculates = any(path.startswith("speculative_") or path.startswith("spec_") for path in settings)
         return Verdict(release, speculates, tuple(judgement.findings), tuple(key for key, _ in unchecked))
-
-    def _models(self, settings: Settings) -> Models:
-        names = (settings.get(ENGINE.model_path), settings.get(ENGINE.draft_path))
-        target, draft = (self.resolver.resolve(name) if isinstance(name, str) else None for name in names)
-        return Models(model_view("target", target), model_view("draft", draft))
 
 
 def as_row(launch: Launch) -> dict[str, Any]:
