@@ -37,6 +37,9 @@ class Missing:
 
 Fact: TypeAlias = "Known | OneOf | Missing"
 
+# What is needed where a launch has words that may hold any option.
+UNREAD_WORDS = "unresolved words of the launch"
+
 
 class ModelView(Protocol):
     """What facts need of a model: any derived shape or config key by path."""
@@ -162,12 +165,12 @@ class Facts:
         if path in self.settings:
             return self._asked(path)
         if self._may_be_hidden(path):
-            return Missing("unresolved words of the launch", f"{path} may be set by a word that could not be read")
+            return Missing(UNREAD_WORDS, f"{path} may be set by a word that could not be read")
         return self._default(path)
 
     def _asked(self, path: str) -> Fact:
         if path not in self.settings:
-            return Missing("unresolved words of the launch") if self._may_be_hidden(path) else Known(None)
+            return Missing(UNREAD_WORDS) if self._may_be_hidden(path) else Known(None)
         return as_fact(path, self.settings[path])
 
     def _may_be_hidden(self, path: str) -> bool:

@@ -35,7 +35,6 @@ from specconf.engines.vllm.roles import role_facts  # noqa: E402
 from specconf.findings import EvidenceKind, Finding, NotChecked, Severity  # noqa: E402
 from specconf.models import Resolver  # noqa: E402
 from specconf.models.rows import RowTable  # noqa: E402
-from specconf.models.view import model_view  # noqa: E402
 from specconf.readers.registry import read_launches  # noqa: E402
 from specconf.report.model import missing_groups  # noqa: E402
 from specconf.rules.judge import judge_settings  # noqa: E402
@@ -174,13 +173,7 @@ def _speaks(constraint: Constraint) -> bool:
 
 def models(settings: Settings, mode: str) -> Models:
     """Target and draft by the names that the launch gives them."""
-    found = resolver(mode)
-
-    def of(path: str) -> Any:
-        name = settings.get(path)
-        return found.resolve(name) if isinstance(name, str) else None
-
-    return Models(model_view("target", of(ENGINE.model_path)), model_view("draft", of(ENGINE.draft_path)))
+    return Models(*written_models(ENGINE.model_path, ENGINE.draft_path, settings, resolver(mode).resolve))
 
 
 def outcome(case: Case, mode: str) -> Outcome:

@@ -102,7 +102,7 @@ def test_registry(sdist: Path) -> Iterator[dict[str, Any]]:
         where = {"package": "vllm", "release": release, "file": REGISTRY, "line": call.lineno}
         if section in SECTIONS:
             for model in plain_ids(call, words):
-                rows.setdefault(model, plain_row(model, architecture, words, where))
+                rows.setdefault(model, plain_row(model, architecture, where))
         elif (head := head_id(call, words)) and (kind := head_kind(architecture)):
             note = f"drafts as {architecture}; what its own config.json names is not shown"
             row = {"id": head, "kind": kind, "config": {}, "source": [{"kind": "source", **where, "note": note}]}
@@ -138,17 +138,13 @@ def plain_ids(call: ast.Call, words: dict[str | None, ast.expr]) -> list[str]:
     return [model for node in (*call.args[:1], *more) if (model := text(node))]
 
 
-def plain_row(
-    model: str, architecture: str, words: dict[str | None, ast.expr], where: dict[str, Any]
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": model, "kind": "plain", "config": {"architectures": [architecture]}}
-    row["source"] = [{"kind": "source", **where}]
-    flag = words.get("trust_remote_code")
-    if isinstance(flag, ast.Constant) and flag.value is True:
-        row["remote_code"] = True
-        note = "vLLM's tests pass trust_remote_code for it, perhaps more often than needed"
-        row["source"].append({"kind": "report", **where, "keys": ["needs_remote_code"], "note": note})
-    return row
+def plain_row(model: str, architecture: str, where: dict[str, Any]) -> dict[str, Any]:
+    """A row of the architecture alone.
+
+    That the tests pass trust_remote_code is left out: they do so for checkpoints which need none.
+    """
+    config = {"architectures": [architecture]}
+    return {"id": model, "kind": "plain", "config": config, "source": [{"kind": "source", **where}]}
 
 
 def head_id(call: ast.Call, words: dict[str | None, ast.expr]) -> str:

@@ -15,12 +15,13 @@ from specconf.cli.project import Project, find_project
 from specconf.compat.database import Database, engine_name, load_database
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.compat.view import View
-from specconf.engines.base import Models
+from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from specconf.models import Resolver
+    from specconf.settings import Settings
     from specconf.spec import LoadedSpec
     from specconf.spec.model import Spec
 
@@ -221,6 +222,12 @@ class Session:
                 resolve(draft, draft_revision) if draft else None,
             )
         )
+
+    def models_written(self, settings: Settings, engine: Engine) -> Models:
+        """The models that a launch names, as far as its words show them."""
+        from specconf.models.view import written_models
+
+        return Models(*written_models(engine.model_path, engine.draft_path, settings, self.resolver.resolve))
 
     @property
     def resolver(self) -> Resolver:

@@ -79,7 +79,7 @@ def command(
     _tell_orphans(found)
     _tell_env_files(found)
     settings = _without_secrets(_with_target(engine.resolve(launch, view), engine, target, path))
-    models = session.models_named(_model(settings, engine.model_path), _model(settings, engine.draft_path))
+    models = session.models_written(settings, engine)
     judgement = judge_settings(settings, engine, view, models)
     for finding in judgement.findings:
         if not quiet or finding.severity is Severity.ERROR:
@@ -226,8 +226,3 @@ def _with_target(settings: Settings, engine: Engine, target: str | None, path: s
         raise UsageError(f"{path} names the target {settings[engine.model_path]}, so --target {target} contradicts it.")
     written = Setting(engine.model_path, (Written(target, Origin.ARGV, "--target"),))
     return replace(settings, items_by_path={engine.model_path: written, **settings.items_by_path})
-
-
-def _model(settings: Settings, path: str) -> str | None:
-    value = settings.get(path)
-    return value if isinstance(value, str) else None

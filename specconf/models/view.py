@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,6 +11,8 @@ from specconf.models.facts import Missing, ModelFacts
 from specconf.models.hub import Cause, Unavailable
 from specconf.models.tokenizers import PAIR_FACTS
 from specconf.models.weights import WEIGHT_FACTS
+from specconf.settings import Settings
+from specconf.words import Candidates, Unresolved
 
 _TOKENS = "tokenizers of target and draft (local copies)"
 
@@ -68,3 +71,40 @@ def model_view(role: str, found: ModelFacts | Unavailable | None, target: ModelF
     if isinstance(found, ModelFacts):
         return CheckpointView(role, found, target)
     return facts.Unavailable(role, found.reason, only_offline=found.cause is Cause.NOT_HERE)
+
+
+def written_models(
+    target_path: str, draft_path: str, settings: Settings, resolve: Callable[[str], ModelFacts | Unavailable]
+) -> tuple[ModelViews, ModelViews]:
+    """The views of the target and the draft that a launch names at two paths; the draft is compared with the target."""
+    target = written_model("target", target_path, settings, resolve)
+    known = target.model if isinstance(target, CheckpointView) else None
+    return target, written_model("draft", draft_path, settings, resolve, target=known)
+
+
+def written_model(
+    role: str,
+    path: str,
+    settings: Settings,
+    resolve: Callable[[str], ModelFacts | Unavailable],
+    *,
+    target: ModelFacts | None = None,
+) -> ModelViews:
+    """The view of a model that a launch names at a path; `target` is what a draft is compared with.
+
+    A model is known to be absent only where nothing could name one: a target there is always, and words that could not be
+    read may hold a draft.
+    """
+    value = settings.get(path)
+    if isinstance(value, str):
+        return model_view(role, resolve(value), target)
+    if isinstance(value, Unresolved | Candidates):
+        return facts.Unavailable(role, f"the launch does not show which model {role} is", only_offline=False)
+    parent = settings.get(path.rpartition(".")[0])
+    if settings.may_hold_more or isinstance(parent, Unresolved | Candidates):
+        hidden = facts.Unavailable(role, "a word that could not be read may name one")
+        hidden.needs = facts.UNREAD_WORDS
+        return hidden
+    if role == "target":
+        return facts.Unavailable(role, "the launch names none", only_offline=False)
+    return NoModel()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from specconf.facts import UNREAD_WORDS
 from specconf.findings import Finding, NotChecked, Severity
 
 if TYPE_CHECKING:
@@ -76,14 +77,50 @@ def _matches(finding: Finding, patterns: Sequence[str]) -> bool:
 
 
 def missing_groups(items: Iterable[NotChecked]) -> list[tuple[str, list[str]]]:
-    """What could not be checked, by what is missing: (missing facts, constraint ids), the largest group first."""
-    groups: dict[str, list[str]] = {}
+    """What could not be checked, by what is missing: (missing facts, constraint ids), the largest group first.
+
+    A line is something to get, not a rule: words that could not be read come before all else, then configs that are not
+    known at all; single facts of a model are one line for each model; what only follows from those is not named.
+    """
+    groups: dict[tuple[str, ...], tuple[dict[str, None], list[str]]] = {}
     for item in items:
-        key = " and ".join(sorted(item.missing)) or item.reason
-        ids = groups.setdefault(key, [])
+        missing = _to_get(item.missing)
+        facts, ids = groups.setdefault(_source(missing) or (item.reason,), ({}, []))
+        facts.update(dict.fromkeys([" and ".join(sorted(missing)) or item.reason]))
         if item.constraint not in ids:
             ids.append(item.constraint)
-    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    named = [(_line(source, list(facts)), ids) for source, (facts, ids) in groups.items()]
+    return sorted(named, key=lambda group: (-len(group[1]), group[0]))
+
+
+_FOLLOWS = ("option.", "derived.", "numbers for ")
+_SHOWN = 3
+
+
+def _to_get(missing: frozenset[str]) -> frozenset[str]:
+    """Of what a rule needs, what would have to be got first."""
+    if UNREAD_WORDS in missing:
+        return frozenset({UNREAD_WORDS})
+    whole = frozenset(fact for fact in missing if " config.json" in fact)
+    return whole or frozenset(fact for fact in missing if not fact.startswith(_FOLLOWS)) or missing
+
+
+def _source(missing: frozenset[str]) -> tuple[str, ...]:
+    """Where the missing facts come from: a model for each of its single facts, else the facts themselves."""
+    return tuple(sorted({fact.split()[0] if _is_single(fact) else fact for fact in missing}))
+
+
+def _is_single(fact: str) -> bool:
+    return fact.startswith(("target ", "draft ")) and " config.json" not in fact and not fact.endswith(")")
+
+
+def _line(source: tuple[str, ...], facts: list[str]) -> str:
+    """One group in words: its facts, or the first of many."""
+    names = list(dict.fromkeys(name for fact in facts for name in fact.split(" and ")))
+    if len(facts) == 1 or len(names) <= len(source):
+        return facts[0]
+    shown, more = ", ".join(names[:_SHOWN]), len(names) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def counts(findings: Iterable[Finding]) -> Counter[Severity]:

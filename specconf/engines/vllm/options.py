@@ -96,7 +96,7 @@ def _levels(words: Sequence[Word], view: View) -> Iterator[Word]:
     """`-O3` as the two words that this release makes of it, and `-O 3` under the name that it has there."""
     renamed = does(view, "optimization_level")
     flag = "--optimization-level" if renamed else "-O"
-    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+    for word, following in zip(words, [*words, Word("")][1:], strict=True):
         level = _SHORT_LEVEL.match(word.value) if word.value is not None else None
         if level is not None and does(view, "short_level"):
             yield replace(word, value=flag)
@@ -171,7 +171,7 @@ def _twice(words: list[Word], view: View) -> Iterator[Problem]:
     text = next((w for w in (_value_of(words, flag) for flag in _CONFIG_FLAGS) if w is not None), None)
     if text is None or text.value is None:
         return
-    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+    for word, following in zip(words, [*words, Word("")][1:], strict=True):
         name, equals, inline = canonical(word.text).partition("=")
         key = _SHORT_FLAGS.get(name)
         if key is not None and re.search(rf'"{key}"\s*:', text.value):

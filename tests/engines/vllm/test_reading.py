@@ -39,6 +39,11 @@ def test_programs(argv: list[str]) -> None:
     assert settings.problems == ()
 
 
+@pytest.mark.parametrize("argv", [["vllm", "serve"], ["serve"], ["python", "-m", "vllm.entrypoints.openai.api_server"]])
+def test_a_program_without_words(argv: list[str]) -> None:
+    assert (dict(read(argv)), read(argv).problems) == ({}, ())
+
+
 def test_a_model_flag_under_serve_was_refused_before() -> None:
     (problem,) = read(["vllm", "serve", "--model", "org/target"], "0.8.2").problems
     assert (problem.kind, problem.spelling) == (ProblemKind.UNEXPECTED, "--model")
