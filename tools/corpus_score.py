@@ -35,7 +35,7 @@ from specconf.engines.vllm.roles import role_facts  # noqa: E402
 from specconf.findings import EvidenceKind, Finding, NotChecked, Severity  # noqa: E402
 from specconf.models import Resolver  # noqa: E402
 from specconf.models.rows import RowTable  # noqa: E402
-from specconf.models.view import written_models
+from specconf.models.view import written_models  # noqa: E402
 from specconf.readers.registry import read_launches  # noqa: E402
 from specconf.report.model import missing_groups  # noqa: E402
 from specconf.rules.judge import judge_settings  # noqa: E402

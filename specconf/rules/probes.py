@@ -8,7 +8,7 @@ from typing import Any
 from specconf.compat.database import Database
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
-from specconf.models import ModelFacts, Source, SourceKind, model_facts
+from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
 from specconf.models.tokenizers import Tokens
 from specconf.models.view import model_views
 from specconf.rules.judge import Judgement, judge_settings
@@ -24,7 +24,7 @@ def probe_launch(engine: str, probe: Mapping[str, Any]) -> Launch:
 
 
 def probe_models(probe: Mapping[str, Any]) -> Models:
-    """The models of a probe: whole tiny configs; none given means that the launch has no such model.
+    """The models of a probe: whole tiny configs. A draft that is not given is none; a target there always is.
 
     `target_tensors` and `draft_tensors` name the tensors beside a config, `target_tokens` and `draft_tokens` are its
     tokenizer's, in the order of their numbers; without them nobody knows.
@@ -32,10 +32,10 @@ def probe_models(probe: Mapping[str, Any]) -> Models:
     return Models(*model_views(_model("target", probe), _model("draft", probe)))
 
 
-def _model(role: str, probe: Mapping[str, Any]) -> ModelFacts | None:
+def _model(role: str, probe: Mapping[str, Any]) -> ModelFacts | Unavailable | None:
     config, tensors, tokens = (probe.get(key) for key in (role, f"{role}_tensors", f"{role}_tokens"))
     if config is None:
-        return None
+        return Unavailable("the probe shows none", Cause.NOT_HERE) if role == "target" else None
     return model_facts(
         dict(config),
         source=Source(SourceKind.GIVEN, f"the probe's {role}"),
