@@ -7,6 +7,15 @@ from collections.abc import Mapping
 from specconf.facts import Derivation, Fact, Facts, Known
 
 _ATTENTION = ("attention", "full_attention")
+# Keys of configs whose models have layers with a recurrent state: linear attention and state spaces.
+_RECURRENT = (
+    "linear_num_value_heads",
+    "linear_attn_config",
+    "mamba_d_state",
+    "mamba_n_heads",
+    "mamba_num_heads",
+    "ssm_state_size",
+)
 
 
 def only_attention_layers(facts: Facts) -> Fact:
@@ -17,4 +26,15 @@ def only_attention_layers(facts: Facts) -> Fact:
     return Known(isinstance(layers.value, list) and bool(layers.value) and all(x in _ATTENTION for x in layers.value))
 
 
-DERIVATIONS: Mapping[str, Derivation] = {"only_attention_layers": only_attention_layers}
+def recurrent_state(facts: Facts) -> Fact:
+    """Whether layers of the target keep a recurrent state, by the keys of its config or of that of its language model."""
+    shown = [facts.get(f"target.config.{part}{key}") for key in _RECURRENT for part in ("", "text_config.")]
+    if any(isinstance(fact, Known) and fact.value is not None for fact in shown):
+        return Known(True)
+    return next((fact for fact in shown if not isinstance(fact, Known)), Known(False))
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "only_attention_layers": only_attention_layers,
+    "recurrent_state": recurrent_state,
+}

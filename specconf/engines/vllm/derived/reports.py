@@ -41,29 +41,9 @@ def grammar_in_reasoning(facts: Facts) -> Fact:
     return member(facts, "structured_outputs_config", "enable_in_reasoning")
 
 
-# Keys of configs whose models have layers with a recurrent state: linear attention and state spaces.
-_RECURRENT = (
-    "linear_num_value_heads",
-    "linear_attn_config",
-    "mamba_d_state",
-    "mamba_n_heads",
-    "mamba_num_heads",
-    "ssm_state_size",
-)
-
-
-def recurrent_state(facts: Facts) -> Fact:
-    """Whether layers of the target keep a recurrent state, by the keys of its config or of that of its language model."""
-    shown = [facts.get(f"target.config.{part}{key}") for key in _RECURRENT for part in ("", "text_config.")]
-    if any(isinstance(fact, Known) and fact.value is not None for fact in shown):
-        return Known(True)
-    return next((fact for fact in shown if not isinstance(fact, Known)), Known(False))
-
-
 DERIVATIONS: Mapping[str, Derivation] = {
     "may_serve_structured_output": may_serve_structured_output,
     "may_run_on_hopper": may_run_on_hopper,
     "may_draft_in_sequence": may_draft_in_sequence,
     "grammar_in_reasoning": grammar_in_reasoning,
-    "recurrent_state": recurrent_state,
 }
