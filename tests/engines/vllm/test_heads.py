@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from specconf.engines.vllm.derived import DERIVATIONS
+from specconf.facts import Known
 from specconf.rules.checker import CheckResult
 from tests.engines.vllm.support import judged
 
@@ -119,3 +121,25 @@ def test_a_draft_for_qwen3_omni_fits_its_target(changed: dict[str, Any], fault: 
 
 def test_another_target_takes_any_dspark_draft() -> None:
     assert "vllm/dspark-omni-draft" not in found(result("dspark", OMNI_DRAFT | {"block_size": 5}))
+
+
+@pytest.mark.parametrize(
+    ("method", "architecture", "expected"),
+    [
+        ("eagle", "LlamaForCausalLM", "EagleLlamaForCausalLM"),
+        ("eagle", "EagleDeepSeekMTPModel", "EagleDeepSeekMTPModel"),
+        ("eagle", "LlamaForCausalLMEagle3", "EagleLlamaForCausalLMEagle3"),
+        ("eagle3", "LlamaForCausalLM", "Eagle3LlamaForCausalLM"),
+        ("eagle3", "LlamaForCausalLMEagle3", "LlamaForCausalLMEagle3"),
+        ("dflash", "DFlashDraftModel", "DFlashDraftModel"),
+        ("dflash", "LiLiCorrDraftModel", "LiLiCorrDraftModel"),
+        ("dflash", "Qwen3ForCausalLM", "DFlashQwen3ForCausalLM"),
+        ("draft_model", "Qwen3ForCausalLM", "Qwen3ForCausalLM"),
+    ],
+)
+def test_a_method_names_the_class_of_its_head(method: str, architecture: str, expected: str) -> None:
+    class Shown:
+        def get(self, path: str) -> Known:
+            return Known({"draft.architectures": [architecture]}.get(path, method))
+
+    assert DERIVATIONS["draft_classes"](Shown()) == Known([expected])  # type: ignore[arg-type]

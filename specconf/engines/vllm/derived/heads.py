@@ -43,6 +43,32 @@ def drafter_architectures(facts: Facts) -> Fact:
     return Known([]) if found == Known(None) else found
 
 
+# What a method puts before the architecture of its head, unless it stands there, or at the end, already: EAGLEConfig in
+# vllm/transformers_utils/configs/eagle.py (0.10.1 to 0.33.0).
+_PREFIXES: Mapping[JsonValue, tuple[str, tuple[str, ...]]] = {
+    "eagle": ("Eagle", ()),
+    "eagle3": ("Eagle3", ("Eagle3",)),
+    "dflash": ("DFlash", ("DFlash", "LiLiCorrDraftModel")),
+}
+
+
+def draft_classes(facts: Facts) -> Fact:
+    """The classes that the engine looks for to load a head: its architectures, with the method before them."""
+    method, names = facts.get(f"option.{CONFIG}.method"), facts.get("draft.architectures")
+    for fact in (method, names):
+        if not isinstance(fact, Known):
+            return fact if isinstance(fact, Missing) else Missing("the method that the engine ends up with")
+    assert isinstance(method, Known)
+    assert isinstance(names, Known)
+    if not isinstance(names.value, list):
+        return Missing("draft architectures")
+    if isinstance(method.value, list | dict) or method.value not in _PREFIXES:
+        return names
+    prefix, endings = _PREFIXES[method.value]
+    texts = [str(name) for name in names.value]
+    return Known([name if name.startswith(prefix) or name.endswith(endings) else prefix + name for name in texts])
+
+
 def lilicorr_block_size(facts: Facts) -> Fact:
     """The block size that a LiLiCorr draft was trained for."""
     return _first(facts, "dflash_config.block_size", "block_size")
@@ -198,6 +224,7 @@ def _omni_vocab(facts: Facts) -> Fact:
 _OMNI_CHECKS = (_omni_architecture, _omni_block, _omni_sizes, _omni_taps, _omni_heads, _omni_rope, _omni_vocab)
 
 DERIVATIONS: Mapping[str, Derivation] = {
+    "draft_classes": draft_classes,
     "draft_layers_mixed": draft_layers_mixed,
     "drafter_architectures": drafter_architectures,
     "lilicorr_block_size": lilicorr_block_size,
