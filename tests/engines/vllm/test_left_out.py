@@ -62,7 +62,8 @@ def test_a_padded_vocabulary_of_a_block_draft_is_a_reduced_one_to_one_release(
     }  # fmt: skip
     draft = {
         "architectures": ["Qwen3DSparkModel"], "model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 1,
-        "vocab_size": own, "num_attention_heads": 4, "max_position_embeddings": 512, "block_size": 4, "target_layer_ids": [0], "mask_token_id": 1,
+        "vocab_size": own, "num_attention_heads": 4, "max_position_embeddings": 512, "block_size": 4,
+        "target_layer_ids": [0], "mask_token_id": 1,
     }  # fmt: skip
     example = {
         "release": release,

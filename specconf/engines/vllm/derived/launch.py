@@ -47,7 +47,7 @@ def _elsewhere(facts: Facts) -> Fact:
             method = asked.value.get("method")
             method = method if isinstance(method, str) else None
             if key is not None or method is not None:
-                return Known([option, key, method])
+                return Known([f"--{option.replace('_', '-')}", key, method])
     return unknown or Known([None, None, None])
 
 
