@@ -262,19 +262,37 @@ def test_what_a_speculators_checkpoint_may_lack(target: dict[str, Any], met: boo
     assert ("vllm/speculators-structure" in found) is met
 
 
+ADDITIONAL, GENERATION = "additional_config", "override_generation_config"
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("option", "text", "expected"),
     [
-        ('{"method":"eagle3","num_speculative_tokens":3}', "num_speculative_tokens"),
-        ('{"speculative_config":{"method":"ngram"}}', "speculative_config"),
-        ('{"enable_graph":true}', None),
+        (
+            ADDITIONAL,
+            '{"method":"eagle3","num_speculative_tokens":3}',
+            "no num_speculative_tokens in --additional-config",
+        ),
+        (
+            ADDITIONAL,
+            '{"method":"eagle3","num_speculative_tokrns":3}',
+            "no num_speculative_tokrns in --additional-config",
+        ),
+        (ADDITIONAL, '{"num-speculative-tokens":3}', "no num-speculative-tokens in --additional-config"),
+        (ADDITIONAL, '{"speculative_config":{"method":"ngram"}}', "no speculative_config in --additional-config"),
+        (ADDITIONAL, '{"method":"suffix"}', "no method suffix in --additional-config"),
+        (GENERATION, '{"num_speculative_tokens":3}', "no num_speculative_tokens in --override-generation-config"),
+        (ADDITIONAL, '{"enable_graph":true,"method":"auto"}', None),
+        (ADDITIONAL, '{"ascend_scheduler_config":{"enabled":true},"torchair_graph_config":{"enabled":true}}', None),
+        (ADDITIONAL, '{"lmhead_tensor_parallel_size":2,"weight_prefetch_config":{}}', None),
+        (GENERATION, '{"temperature":0.2,"max_new_tokens":64}', None),
     ],
 )
-def test_speculation_in_additional_config_is_lost(text: str, expected: str | None) -> None:
-    argv = ["vllm", "serve", "/models/target", "--additional-config", text]
+def test_speculation_in_an_object_that_does_not_read_it_is_lost(option: str, text: str, expected: str | None) -> None:
+    argv = ["vllm", "serve", "/models/target", f"--{option}", text]
     found = [f for f in judged({"release": "0.33.0", "argv": argv, "target": LLAMA}).findings if f.code == "SC106"]
     assert [f.severity for f in found] == ([Severity.ERROR] if expected else [])
-    assert all(f"no {expected} there" in f.message for f in found)
+    assert all(expected is not None and expected in f.message for f in found)
 
 
 @pytest.mark.parametrize(("word", "meant"), [("eagel3", "eagle3"), ("n-gram", "ngram"), ("suffx", "suffix")])

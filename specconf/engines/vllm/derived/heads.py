@@ -102,6 +102,36 @@ def drafter_vocab(facts: Facts) -> Fact:
     return Missing(f"{role} vocab_size") if found == Known(None) else found
 
 
+# Families whose config class serves the size without the padding that the config gives beside it.
+_UNPADDED = ("inkling_model", "inkling_mm_model")
+
+
+def target_vocab_served(facts: Facts) -> Fact:
+    """The size of the target's vocabulary as its config class hands it on: without padding where the class takes that off."""
+    family, size = facts.get("target.model_type"), facts.get("target.vocab_size")
+    if not isinstance(family, Known) or not isinstance(size, Known):
+        return family if not isinstance(family, Known) else size
+    if size.value is None:
+        return Missing("target vocab_size")
+    if family.value not in _UNPADDED:
+        return size
+    padded, bare = (_own(facts, key) for key in ("padded_vocab_size", "unpadded_vocab_size"))
+    for fact in (padded, bare):
+        if not isinstance(fact, Known):
+            return fact
+    assert isinstance(padded, Known)
+    assert isinstance(bare, Known)
+    if padded.value is None and isinstance(bare.value, int) and isinstance(size.value, int):
+        return Known(min(bare.value, size.value))
+    return size
+
+
+def _own(facts: Facts, key: str) -> Fact:
+    """A key of the target's language model, which stands in a section of its own where the target takes more than text."""
+    nested = facts.get(f"target.config.text_config.{key}")
+    return facts.get(f"target.config.{key}") if nested == Known(None) else nested
+
+
 def omni_dspark_fault(facts: Facts) -> Fact:
     """What of a DSpark draft does not fit a Qwen3-Omni target, as the engine checks it; None where nothing is found."""
     found = [check(facts) for check in _OMNI_CHECKS]
@@ -230,5 +260,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "lilicorr_block_size": lilicorr_block_size,
     "draft_taps_beyond_target": draft_taps_beyond_target,
     "drafter_vocab": drafter_vocab,
+    "target_vocab_served": target_vocab_served,
     "omni_dspark_fault": omni_dspark_fault,
 }
