@@ -17,8 +17,8 @@ CONFIGS: dict[str, Any] = json.loads((RECORDED / "configs.json").read_text())
 CASES: dict[str, Any] = json.loads((RECORDED / "cases.json").read_text())
 VERDICTS: dict[str, dict[str, Any]] = json.loads((RECORDED / "verdicts.json").read_text())
 
-# What a launch alone cannot show: a directory that is not there, and words that only the quantization registry holds.
-NOT_DECIDABLE = {"bad-draft-missing-path", "bad-draft-quant"}
+# What a launch alone cannot show: a directory that is not there.
+NOT_DECIDABLE = {"bad-draft-missing-path"}
 # Refused on the V1 model runner alone, which a CPU takes where no Triton is installed; a launch does not show that either.
 WITHOUT_TRITON = {("0.33.0", "x-async-ngram"): "vllm/async-v1-runner"}
 _SEEN = {Stage.PARSE, Stage.CONFIG, None}
