@@ -1,7 +1,8 @@
 """What specconf says about launches of public reports: one row a launch, scores by what they need, and the decided share.
 
 The reports stand in `tests/corpus/vllm.yaml`: per report `checkable` (what is needed to know it), `about`, perhaps
-`not_counted` with the reason, and its `cases`. A case is a launch file under `tests/corpus/vllm/`, a release, the level
+`not_counted` with the reason, and its `cases`. A case is a launch file under `tests/corpus/vllm/`, a release, perhaps the
+`features` that the report says its requests use, the level
 expected (`error`, `warning`, `info`; `ok`: nothing may be an error; `not-checked`: the rule must be listed as not checked)
 and `finds`: what it must be about, as alternatives of constraint or code, with patterns for the message (`says`) and the
 fix (`fix`). A case that is known to be missed says why in `miss`. A hit is a finding of the level expected, or a warning
@@ -63,6 +64,7 @@ class Case:
     finds: tuple[Mapping[str, str], ...] = ()
     note: str = ""
     miss: str = ""
+    features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def _report(item: Mapping[str, Any]) -> Report:
             finds=tuple(case.get("finds", ())),
             note=case.get("note", ""),
             miss=case.get("miss", ""),
+            features=tuple(case.get("features", ())),
         )
         for case in item["cases"]
     )
@@ -142,8 +145,9 @@ def resolver(mode: str) -> Resolver:
 
 
 @cache
-def verdict(launch: str, release: str, mode: str) -> Verdict:
-    """The verdict on all launches of a file."""
+def verdict(launch: str, release: str, mode: str, features: tuple[str, ...] = ()) -> Verdict:
+    """The verdict on all launches of a file; features that a report tells of are all that its requests use."""
+    listed = frozenset(features) if features else None
     path = CORPUS / "vllm" / launch
     view = load_database(ENGINE.name).at(release)
     findings: list[Finding] = []
@@ -152,7 +156,7 @@ def verdict(launch: str, release: str, mode: str) -> Verdict:
     found = read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name)
     read = [ENGINE.resolve(item.launch, view) for item in found]
     for settings, roles in zip(read, role_facts(read), strict=True):
-        result = judge_settings(settings, ENGINE, view, models(settings, mode), plain=roles).result
+        result = judge_settings(settings, ENGINE, view, models(settings, mode), plain=roles, features=listed).result
         findings += result.findings
         not_checked += result.not_checked
         speaking = {constraint.id for constraint, holds in view.constraints if holds and _speaks(constraint)}
@@ -179,7 +183,7 @@ def models(settings: Settings, mode: str) -> Models:
 
 def outcome(case: Case, mode: str) -> Outcome:
     """Whether a case is a hit."""
-    said = verdict(case.launch, case.release, mode)
+    said = verdict(case.launch, case.release, mode, case.features)
     if case.level == "ok":
         errors = [f for f in said.findings if f.severity is Severity.ERROR]
         reason = f"false error: {_shown(errors[0])}" if errors else ""

@@ -66,7 +66,7 @@ def test_proven_errors_are_still_found(judging: Any, judge: Any) -> None:
 
 
 # Errors that are known to be wrong: they may go.
-WRONG = {"vllm/v2-runner-refuses-025"}
+WRONG: set[str] = set()
 
 
 def test_a_row_is_the_launch_it_was_made_of(judging: Any) -> None:

@@ -83,6 +83,39 @@ def test_mtp_over_pipeline_stages_is_refused_where_the_draft_class_does_not_take
 
 
 @pytest.mark.parametrize(
+    ("target", "dies"),
+    [
+        (MIMO, False),
+        (DEEPSEEK, False),
+        (DENSE | {"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_experts": 8}, True),
+    ],
+)
+@pytest.mark.parametrize("release", ["0.30.0", "0.33.0"])
+def test_mtp_over_pipeline_stages_on_the_v2_runner_dies_where_the_draft_class_awaits_an_earlier_stage(
+    release: str, target: dict[str, Any], dies: bool
+) -> None:
+    found = judged(case(release, {"method": "mtp", "num_speculative_tokens": 1}, "-pp", "2", target=target)).findings
+    said = {f.constraint for f in found if "stage" in f.message}
+    assert said == ({"vllm/mtp-awaits-an-earlier-stage"} if dies else set())
+
+
+@pytest.mark.parametrize(("release", "refused"), [("0.19.1", False), ("0.20.0", True), ("0.30.0", False)])
+def test_the_pipeline_size_of_a_dflash_draft_is_no_matter_where_there_is_no_dflash(release: str, refused: bool) -> None:
+    given = case(release, {"method": "dflash", "model": "/models/d", "num_speculative_tokens": 3}, "-pp", "2")
+    assert ("draft-pipeline-parallel" in ids(given)) is refused
+
+
+@pytest.mark.parametrize(("release", "refused"), [("0.32.0", True), ("0.33.0", False)])
+def test_a_head_that_reads_no_hidden_states_needs_no_relay_from_0_33_0_on(release: str, refused: bool) -> None:
+    target = DENSE | {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "num_experts": 8}
+    config = {"method": "eagle3", "model": "/models/head", "num_speculative_tokens": 3}
+    own = HEAD | {"eagle_config": {"use_aux_hidden_state": False}}
+    found = {name for name in ids(case(release, config, "-pp", "2", target=target, draft=own)) if "not-relayed" in name}
+    assert bool(found) is refused
+    assert any("not-relayed" in name for name in ids(case(release, config, "-pp", "2", target=target, draft=HEAD)))
+
+
+@pytest.mark.parametrize(
     ("release", "method", "env", "dies"),
     [
         ("0.10.2", "ngram", {}, False),

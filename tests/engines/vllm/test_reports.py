@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from specconf.findings import Severity
 from tests.engines.vllm import support
 
 NGRAM = [
@@ -36,20 +37,25 @@ def told(constraint: str, **case: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"), [({}, True), ({"features": ["structured_output"]}, True), ({"features": ["streaming"]}, False)]
+    ("facts", "severity"),
+    [({}, Severity.INFO), ({"features": ["structured_output"]}, Severity.WARNING), ({"features": ["streaming"]}, None)],
 )
-def test_structured_output_may_be_asked_for_unless_the_features_leave_it_out(facts: dict[str, Any], said: bool) -> None:
-    assert told("vllm/grammar-after-reasoning", release="0.24.0", argv=NGRAM, facts=facts) is said
+def test_structured_output_after_reasoning_is_a_warning_where_the_features_list_it(
+    facts: dict[str, Any], severity: Severity | None
+) -> None:
+    found = support.judged({"release": "0.24.0", "argv": NGRAM, "facts": facts}).findings
+    about = [f.severity for f in found if (f.constraint or "").startswith("vllm/grammar-after-reasoning")]
+    assert about == ([severity] if severity else [])
 
 
 def test_a_grammar_that_holds_in_reasoning_too_is_no_fault() -> None:
     argv = [*NGRAM, "--structured-outputs-config", '{"enable_in_reasoning":true}']
-    assert not told("vllm/grammar-after-reasoning", release="0.24.0", argv=argv)
+    assert not told("vllm/grammar-after-reasoning-untold", release="0.24.0", argv=argv)
 
 
 @pytest.mark.parametrize("release", ["0.25.0", "0.29.0", "0.30.0"])
 def test_what_later_releases_do_after_the_reasoning_is_not_told_as_known(release: str) -> None:
-    assert not told("vllm/grammar-after-reasoning", release=release, argv=NGRAM)
+    assert not told("vllm/grammar-after-reasoning-untold", release=release, argv=NGRAM)
 
 
 @pytest.mark.parametrize(("gpu", "said"), [(None, True), ("H100", True), ("B200", False), ("A100", False)])

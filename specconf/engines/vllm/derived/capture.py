@@ -33,7 +33,9 @@ def decode_step(facts: Facts) -> Fact:
 
 
 def widest_decode_step(facts: Facts) -> Fact:
-    """Tokens of a decode step of all requests that are served at once, where every step drafts K tokens."""
+    """Tokens of a decode step of all requests that are served at once, where every step drafts K tokens: no more than the
+    scheduler gives a step, where that is known.
+    """
     schedule, requests = facts.get(_SCHEDULE), _requests(facts)
     if schedule != Known(None):
         return schedule if isinstance(schedule, Missing) else Missing("the widest step of a draft length by batch size")
@@ -42,7 +44,9 @@ def widest_decode_step(facts: Facts) -> Fact:
         return requests
     if isinstance(width, Missing):
         return width
-    return Known(requests * width)
+    limits = (facts.get("option.max_num_batched_tokens"), facts.get("option.max_num_scheduled_tokens"))
+    known = [limit.value for limit in limits if isinstance(limit, Known) and isinstance(limit.value, int)]
+    return Known(min([requests * width, *(limit for limit in known if limit > 0)]))
 
 
 def _first(facts: Facts, *names: str) -> Fact:

@@ -20,6 +20,11 @@ def may_serve_structured_output(facts: Facts) -> Fact:
     return listed if isinstance(listed, Known) else Known(True)
 
 
+def structured_output_untold(facts: Facts) -> Fact:
+    """Whether nobody says if requests for structured output come."""
+    return Known(not isinstance(facts.get("feature.structured_output"), Known))
+
+
 def may_run_on_hopper(facts: Facts) -> Fact:
     """Whether the GPUs may be Hopper ones: always, unless the hardware is known to be another."""
     capability = facts.get("hardware.capability")
@@ -43,6 +48,7 @@ def grammar_in_reasoning(facts: Facts) -> Fact:
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "may_serve_structured_output": may_serve_structured_output,
+    "structured_output_untold": structured_output_untold,
     "may_run_on_hopper": may_run_on_hopper,
     "may_draft_in_sequence": may_draft_in_sequence,
     "grammar_in_reasoning": grammar_in_reasoning,
