@@ -20,6 +20,7 @@ from specconf.findings import Effect, Finding, NotChecked, Severity, capped_seve
 from specconf.kleene import Ternary
 from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
 from specconf.rules.predicates import PREDICATES
+from specconf.rules.silence import heard
 from specconf.rules.spelling import spelling_findings
 from specconf.words import JsonValue
 
@@ -62,6 +63,8 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     for constraint, held in view.constraints:
         if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)
+    gives_way = {constraint.id: constraint.unless for constraint, _ in view.constraints if constraint.unless}
+    result.findings, result.not_checked = heard(result.findings, result.not_checked, gives_way)
     result.not_checked += _unread_tables(facts, view)
     result.effective = _effective(facts)
     return result
