@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specconf.engines.base import default_fact
-from specconf.facts import Context, Fact, Facts, Known, Missing
+from specconf.facts import Context, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Severity
 from tests.engines.vllm.support import ENGINE, checkpoint, fixture, judged, judged_spec, launch, models, view
 
@@ -170,8 +170,8 @@ def test_slots_and_lookahead(config: dict[str, Any], slots: int, with_anchor: in
 
 def test_a_length_that_the_draft_says_is_not_known() -> None:
     of = case("0.33.0", {"method": "mtp"}, target=HYBRID_MTP)
-    assert isinstance(derived("draft_tokens", of), Missing)
-    assert derived("draft_tokens", case("0.33.0", None)) == Known(0)
+    assert isinstance(derived("decode_step", of), Missing)
+    assert derived("decode_step", case("0.33.0", None)) == Known(1)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +258,49 @@ def test_prefix_caching_of_a_hybrid_target_is_on_by_default_where_reports_say_it
     assert rule not in met(case("0.28.0", MTP, "--no-enable-prefix-caching", target=HYBRID_MTP))
     assert rule not in met(case("0.28.0", NGRAM, target=HYBRID_MTP))
     assert rule in {n.constraint for n in judged(case("0.33.0", MTP, target=HYBRID_MTP)).result.not_checked}
+
+
+DFLASH_DRAFT = {
+    "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "vocab_size": 128256, "max_position_embeddings": 131072,
+    "dflash_config": {"mask_token_id": 5, "target_layer_ids": [1, 3]},
+}  # fmt: skip
+
+
+def dflash(release: str, length: int, *more: str, **facts: Any) -> dict[str, Any]:
+    config = {"method": "dflash", "model": "/models/dflash", "num_speculative_tokens": length}
+    return case(release, config, *more, **facts) | {"draft": DFLASH_DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("length", "scheduled"),
+    [(7, OneOf((512, 2048))), (4, OneOf((1280, 5120)))],
+)
+def test_defaults_that_one_unknown_gpu_decides_are_taken_in_pairs(length: int, scheduled: Fact) -> None:
+    of = dflash("0.27.0", length, platform="cuda")
+    assert in_force(of, "max_num_scheduled_tokens") == scheduled
+    (cut,) = [f for f in judged(of).findings if f.constraint == "vllm/draft-slots-cut-the-step"]
+    assert "-" not in cut.message.partition("schedules ")[2]
+
+
+@pytest.mark.parametrize("release", ["0.20.0", "0.27.1"])
+@pytest.mark.parametrize("facts", [{}, {"memory": 24}, {"memory": 80}])
+def test_defaults_that_leave_no_token_on_any_gpu_are_refused(release: str, facts: dict[str, Any]) -> None:
+    found = met(dflash(release, 15, platform="cuda", **facts))
+    assert found["vllm/draft-slots-leave-nothing"] is Severity.ERROR
+    assert not {"vllm/draft-slots-cut-the-step", "vllm/few-scheduled-tokens"} & set(found)
+
+
+def test_sizes_that_a_launch_writes_are_not_paired_with_defaults() -> None:
+    found = met(dflash("0.27.0", 15, "--max-num-seqs", "128", platform="cuda"))
+    assert "vllm/draft-slots-leave-nothing" not in found
+
+
+@pytest.mark.parametrize(
+    ("layers", "hybrid"), [(None, True), (["attention"] * 8, False), (["full_attention"] * 8, True), ([], False)]
+)
+def test_a_class_with_recurrent_layers_is_a_hybrid_unless_its_config_lists_attention_only(
+    layers: list[str] | None, hybrid: bool
+) -> None:
+    target = {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid", "layer_types": layers}
+    assert derived("target_all_attention", case("0.25.0", None, target=target)) == Known(not hybrid)
