@@ -304,3 +304,53 @@ def test_a_class_with_recurrent_layers_is_a_hybrid_unless_its_config_lists_atten
 ) -> None:
     target = {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid", "layer_types": layers}
     assert derived("target_all_attention", case("0.25.0", None, target=target)) == Known(not hybrid)
+
+
+QWEN_NEXT = {
+    "architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_hidden_layers": 8, "hidden_size": 64,
+    "num_attention_heads": 4, "vocab_size": 1024, "max_position_embeddings": 4096, "num_nextn_predict_layers": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("release", "target", "kept"),
+    [
+        ("0.10.2", QWEN_NEXT, False),
+        ("0.11.0", QWEN_NEXT, False),
+        ("0.11.0", RECURRENT, False),
+        ("0.11.1", QWEN_NEXT, False),
+        ("0.14.1", QWEN_NEXT, False),
+        ("0.14.1", RECURRENT, True),
+        ("0.15.0", QWEN_NEXT, True),
+    ],
+)
+def test_prefix_caching_of_a_hybrid_is_cleared_where_its_class_cannot_do_it(
+    release: str, target: dict[str, Any], kept: bool
+) -> None:
+    of = case(release, NGRAM, "--enable-prefix-caching", target=target)
+    assert in_force(of, "enable_prefix_caching") == Known(kept)
+
+
+@pytest.mark.parametrize("release", ["0.23.0", "0.24.0"])
+@pytest.mark.parametrize(("flags", "refused"), [(["--enable-prefix-caching"], True), ([], False)])
+def test_the_v2_runner_does_not_align_the_states_of_a_hybrid(release: str, flags: list[str], refused: bool) -> None:
+    of = case(release, MTP, *flags, target=QWEN_NEXT, env={"VLLM_USE_V2_MODEL_RUNNER": "1"})
+    assert any(name.startswith("vllm/v2-runner-refuses") for name in met(of)) is refused
+
+
+@pytest.mark.parametrize(
+    ("release", "env", "chunked"),
+    [("0.9.1", {}, True), ("0.10.0", {}, True), ("0.10.2", {"VLLM_USE_V1": "0"}, False), ("0.11.0", {}, True)],
+)
+def test_only_the_v1_engine_splits_prompts_whatever_is_written(release: str, env: dict[str, str], chunked: bool) -> None:
+    of = case(release, NGRAM | {"prompt_lookup_max": 3}, "--no-enable-chunked-prefill", env=env)
+    assert in_force(of, "enable_chunked_prefill") == Known(chunked)
+
+
+@pytest.mark.parametrize("release", ["0.9.1", "0.10.2", "0.11.0", "0.12.0"])
+@pytest.mark.parametrize(("memory", "tokens", "requests"), [(80, 8192, 1024), (24, 2048, 256)])
+def test_the_sizes_of_a_step_by_the_gpu(release: str, memory: int, tokens: int, requests: int) -> None:
+    of = case(release, NGRAM | {"prompt_lookup_max": 3}, platform="cuda", memory=memory)
+    assert in_force(of, "max_num_batched_tokens") == Known(tokens)
+    assert in_force(of, "max_num_seqs") == Known(requests)
+    assert in_force(of, "enable_prefix_caching") == Known(True)
