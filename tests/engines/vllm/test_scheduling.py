@@ -342,7 +342,9 @@ def test_the_v2_runner_does_not_align_the_states_of_a_hybrid(release: str, flags
     ("release", "env", "chunked"),
     [("0.9.1", {}, True), ("0.10.0", {}, True), ("0.10.2", {"VLLM_USE_V1": "0"}, False), ("0.11.0", {}, True)],
 )
-def test_only_the_v1_engine_splits_prompts_whatever_is_written(release: str, env: dict[str, str], chunked: bool) -> None:
+def test_only_the_v1_engine_splits_prompts_whatever_is_written(
+    release: str, env: dict[str, str], chunked: bool
+) -> None:
     of = case(release, NGRAM | {"prompt_lookup_max": 3}, "--no-enable-chunked-prefill", env=env)
     assert in_force(of, "enable_chunked_prefill") == Known(chunked)
 
