@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Columns] = {
     "step": _columns("stage order releases evidence", "", stage=Stage),
     "constraint": _columns(
         "id code releases stage effect message evidence",
-        "kind step severity severity_reason when set try after fix probe twin also",
+        "kind step severity severity_reason when set try after unless fix probe twin also",
         kind="executable described resolves",
         stage=Stage,
         effect=Effect,
@@ -82,7 +82,7 @@ COLUMNS: Mapping[str, Columns] = {
 
 # Columns that hold a list, in rows of every kind that has them.
 LISTS = frozenset(
-    ["names", "no_names", "choices", "methods", "forms", "order", "after", "also"]
+    ["names", "no_names", "choices", "methods", "forms", "order", "after", "unless", "also"]
     + [f"{role}_{what}" for role in ("target", "draft") for what in ("tensors", "tokens")]
 )
 

@@ -275,6 +275,7 @@ def _constraint(row: Mapping[str, Any], ranges: Ranges, examples: Callable[[], M
         when=row.get("when") or {},
         sets=row.get("set") or {},
         after=tuple(row.get("after") or ()),
+        unless=frozenset(row.get("unless") or ()),
         message=row["message"],
         fix=row.get("fix", ""),
         evidence=tuple(Evidence(EvidenceKind(kind), text) for kind, text in row["evidence"]),

@@ -201,6 +201,7 @@ class Constraint:
     ranges: Ranges
     groups: Mapping[str, Any] = field(default_factory=dict)
     tries: Mapping[str, Any] = field(default_factory=dict)
+    unless: frozenset[str] = frozenset()
 
     @property
     def evaluated(self) -> bool:

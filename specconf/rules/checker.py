@@ -19,7 +19,9 @@ from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Effect, Finding, NotChecked, Severity, capped_severity, default_severity
 from specconf.kleene import Ternary
 from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
+from specconf.rules.naming import met
 from specconf.rules.predicates import PREDICATES
+from specconf.rules.silence import heard
 from specconf.rules.spelling import spelling_findings
 from specconf.words import JsonValue
 
@@ -62,6 +64,8 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     for constraint, held in view.constraints:
         if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)
+    gives_way = {constraint.id: constraint.unless for constraint, _ in view.constraints if constraint.unless}
+    result.findings, result.not_checked = heard(result.findings, result.not_checked, gives_way)
     result.not_checked += _unread_tables(facts, view)
     result.effective = _effective(facts)
     return result
@@ -152,12 +156,13 @@ def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, o
     severity = constraint.severity or default_severity(
         constraint.effect, exact=exact, override_of_written=of_written is None or bool(of_written - {""})
     )
+    condition = condition_of(constraint)
     option = _option_of(constraint, facts)
     setting = facts.settings.setting(option)
     return Finding(
         code=constraint.code,
         severity=capped_severity(severity, evidence, schema_fact=constraint.code in SCHEMA_CODES),
-        message=fill(constraint.message, facts, view),
+        message=fill(constraint.message, facts, view, condition),
         engine=view.engine,
         release=view.release,
         checked_as=view.point.checked_as,
@@ -165,7 +170,7 @@ def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, o
         effect=constraint.effect,
         stage=constraint.stage,
         evidence=evidence,
-        fix=fill(constraint.fix, facts, view),
+        fix=fill(constraint.fix, facts, view, condition),
         where=setting.final.where if setting else None,
         option=option,
         releases=constraint.ranges.text(view.db.line),
@@ -182,13 +187,15 @@ def _option_of(constraint: Constraint, facts: Facts) -> str:
     return written[-1] if written else (looked_at[-1] if looked_at else "")
 
 
-def fill(text: str, facts: Facts, view: View) -> str:
-    """A message with `{release}` and `{fact.path}` filled in."""
+def fill(text: str, facts: Facts, view: View, condition: Condition) -> str:
+    """A message with `{release}`, `{fact.path}` and `{met}`, what of the launch meets the condition, filled in."""
 
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
         if name == "release":
             return view.release
+        if name == "met":
+            return met(condition, facts, view)
         return _shown(facts.get(name)) if "." in name else match.group(0)
 
     return _PLACEHOLDER.sub(value, text)

@@ -181,3 +181,58 @@ def test_a_dense_target_of_which_only_a_part_is_known_is_dense_by_its_class() ->
 
     assert target_experts(Part("LlamaForCausalLM")) == Known(0)  # type: ignore[arg-type]
     assert isinstance(target_experts(Part("NewForCausalLM")), Missing)  # type: ignore[arg-type]
+
+
+SHORT_HEAD = HEAD | {"architectures": ["LlamaForCausalLMEagle3"], "max_position_embeddings": 2048}
+EAGLE3 = {"method": "eagle3", "model": "/models/eagle3-head", "num_speculative_tokens": 3}
+
+
+@pytest.mark.parametrize("release", ["0.22.0", "0.23.0", "0.24.0"])
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [([], "drafts-past-head-v2-runner"), (["--enable-dbo"], "no-drafts-beyond-draft-length-022")],
+)
+def test_what_a_runner_does_with_a_short_head_goes_by_the_runner_that_the_launch_gets(
+    release: str, flag: list[str], said: str
+) -> None:
+    target = QWEN | {"max_position_embeddings": 40960}
+    found = result(release, target, EAGLE3, *flag, draft=SHORT_HEAD)
+    about = {f.constraint for f in found.findings if f.code == "SC306"}
+    assert about == {f"vllm/{said}"}
+
+
+@pytest.mark.parametrize(("value", "dies"), [("true", True), ("", True), ("1", False), (" 0 ", False), ("2", False)])
+@pytest.mark.parametrize("release", ["0.12.0", "0.22.0", "0.33.0"])
+def test_a_runner_that_is_no_whole_number_stops_the_launch(release: str, value: str, dies: bool) -> None:
+    found = result(release, env={"VLLM_USE_V2_MODEL_RUNNER": value})
+    assert any(f.constraint == "vllm/runner-not-a-number" for f in found.findings) is dies
+
+
+@pytest.mark.parametrize(
+    ("release", "config", "flags", "named"),
+    [
+        ("0.24.0", NGRAM, [], "does not support method ngram, and"),
+        ("0.24.0", EAGLE, ["--enable-dbo"], "does not support --enable-dbo, and"),
+        ("0.24.0", EAGLE3, ["-pp", "2"], "does not support method eagle3 with --pipeline-parallel-size, and"),
+        ("0.24.0", NGRAM, ["--enable-prompt-embeds"], "does not support method ngram and --enable-prompt-embeds, and"),
+        ("0.33.0", {"method": "suffix", "num_speculative_tokens": 3}, [], "does not support method suffix, and"),
+    ],
+)
+def test_a_refusal_names_what_the_v2_runner_does_not_have(
+    release: str, config: dict[str, Any], flags: list[str], named: str
+) -> None:
+    found = result(release, QWEN, config, *flags, env={"VLLM_USE_V2_MODEL_RUNNER": "1"})
+    (message,) = [f.message for f in found.findings if f.constraint.startswith("vllm/v2-runner-refuses")]
+    assert named in message
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (["--enable-dbo"], "--enable-dbo"),
+        (["--enable-dbo", "--enable-prompt-embeds"], "--enable-dbo and --enable-prompt-embeds"),
+    ],
+)
+def test_a_fallback_names_the_options_that_the_v2_runner_does_not_have(flags: list[str], named: str) -> None:
+    (message,) = [f.message for f in result("0.24.0", QWEN, EAGLE, *flags).findings if "by-option" in f.constraint]
+    assert f"because of {named}, which" in message

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specconf.engines.base import default_fact
-from specconf.facts import Context, Fact, Facts, Known, Missing
+from specconf.facts import Context, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Severity
 from tests.engines.vllm.support import ENGINE, checkpoint, fixture, judged, judged_spec, launch, models, view
 
@@ -170,8 +170,8 @@ def test_slots_and_lookahead(config: dict[str, Any], slots: int, with_anchor: in
 
 def test_a_length_that_the_draft_says_is_not_known() -> None:
     of = case("0.33.0", {"method": "mtp"}, target=HYBRID_MTP)
-    assert isinstance(derived("draft_tokens", of), Missing)
-    assert derived("draft_tokens", case("0.33.0", None)) == Known(0)
+    assert isinstance(derived("decode_step", of), Missing)
+    assert derived("decode_step", case("0.33.0", None)) == Known(1)
 
 
 @pytest.mark.parametrize(
@@ -258,3 +258,101 @@ def test_prefix_caching_of_a_hybrid_target_is_on_by_default_where_reports_say_it
     assert rule not in met(case("0.28.0", MTP, "--no-enable-prefix-caching", target=HYBRID_MTP))
     assert rule not in met(case("0.28.0", NGRAM, target=HYBRID_MTP))
     assert rule in {n.constraint for n in judged(case("0.33.0", MTP, target=HYBRID_MTP)).result.not_checked}
+
+
+DFLASH_DRAFT = {
+    "architectures": ["DFlashDraftModel"], "model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "vocab_size": 128256, "max_position_embeddings": 131072,
+    "dflash_config": {"mask_token_id": 5, "target_layer_ids": [1, 3]},
+}  # fmt: skip
+
+
+def dflash(release: str, length: int, *more: str, **facts: Any) -> dict[str, Any]:
+    config = {"method": "dflash", "model": "/models/dflash", "num_speculative_tokens": length}
+    return case(release, config, *more, **facts) | {"draft": DFLASH_DRAFT}
+
+
+@pytest.mark.parametrize(
+    ("length", "scheduled"),
+    [(7, OneOf((512, 2048))), (4, OneOf((1280, 5120)))],
+)
+def test_defaults_that_one_unknown_gpu_decides_are_taken_in_pairs(length: int, scheduled: Fact) -> None:
+    of = dflash("0.27.0", length, platform="cuda")
+    assert in_force(of, "max_num_scheduled_tokens") == scheduled
+    (cut,) = [f for f in judged(of).findings if f.constraint == "vllm/draft-slots-cut-the-step"]
+    assert "-" not in cut.message.partition("schedules ")[2]
+
+
+@pytest.mark.parametrize("release", ["0.20.0", "0.27.1"])
+@pytest.mark.parametrize("facts", [{}, {"memory": 24}, {"memory": 80}])
+def test_defaults_that_leave_no_token_on_any_gpu_are_refused(release: str, facts: dict[str, Any]) -> None:
+    found = met(dflash(release, 15, platform="cuda", **facts))
+    assert found["vllm/draft-slots-leave-nothing"] is Severity.ERROR
+    assert not {"vllm/draft-slots-cut-the-step", "vllm/few-scheduled-tokens"} & set(found)
+
+
+def test_sizes_that_a_launch_writes_are_not_paired_with_defaults() -> None:
+    found = met(dflash("0.27.0", 15, "--max-num-seqs", "128", platform="cuda"))
+    assert "vllm/draft-slots-leave-nothing" not in found
+
+
+@pytest.mark.parametrize(
+    ("layers", "hybrid"), [(None, True), (["attention"] * 8, False), (["full_attention"] * 8, True), ([], False)]
+)
+def test_a_class_with_recurrent_layers_is_a_hybrid_unless_its_config_lists_attention_only(
+    layers: list[str] | None, hybrid: bool
+) -> None:
+    target = {"architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid", "layer_types": layers}
+    assert derived("target_all_attention", case("0.25.0", None, target=target)) == Known(not hybrid)
+
+
+QWEN_NEXT = {
+    "architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_hidden_layers": 8, "hidden_size": 64,
+    "num_attention_heads": 4, "vocab_size": 1024, "max_position_embeddings": 4096, "num_nextn_predict_layers": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("release", "target", "kept"),
+    [
+        ("0.10.2", QWEN_NEXT, False),
+        ("0.11.0", QWEN_NEXT, False),
+        ("0.11.0", RECURRENT, False),
+        ("0.11.1", QWEN_NEXT, False),
+        ("0.14.1", QWEN_NEXT, False),
+        ("0.14.1", RECURRENT, True),
+        ("0.15.0", QWEN_NEXT, True),
+    ],
+)
+def test_prefix_caching_of_a_hybrid_is_cleared_where_its_class_cannot_do_it(
+    release: str, target: dict[str, Any], kept: bool
+) -> None:
+    of = case(release, NGRAM, "--enable-prefix-caching", target=target)
+    assert in_force(of, "enable_prefix_caching") == Known(kept)
+
+
+@pytest.mark.parametrize("release", ["0.23.0", "0.24.0"])
+@pytest.mark.parametrize(("flags", "refused"), [(["--enable-prefix-caching"], True), ([], False)])
+def test_the_v2_runner_does_not_align_the_states_of_a_hybrid(release: str, flags: list[str], refused: bool) -> None:
+    of = case(release, MTP, *flags, target=QWEN_NEXT, env={"VLLM_USE_V2_MODEL_RUNNER": "1"})
+    assert any(name.startswith("vllm/v2-runner-refuses") for name in met(of)) is refused
+
+
+@pytest.mark.parametrize(
+    ("release", "env", "chunked"),
+    [("0.9.1", {}, True), ("0.10.0", {}, True), ("0.10.2", {"VLLM_USE_V1": "0"}, False), ("0.11.0", {}, True)],
+)
+def test_only_the_v1_engine_splits_prompts_whatever_is_written(
+    release: str, env: dict[str, str], chunked: bool
+) -> None:
+    of = case(release, NGRAM | {"prompt_lookup_max": 3}, "--no-enable-chunked-prefill", env=env)
+    assert in_force(of, "enable_chunked_prefill") == Known(chunked)
+
+
+@pytest.mark.parametrize("release", ["0.9.1", "0.10.2", "0.11.0", "0.12.0"])
+@pytest.mark.parametrize(("memory", "tokens", "requests"), [(80, 8192, 1024), (24, 2048, 256)])
+def test_the_sizes_of_a_step_by_the_gpu(release: str, memory: int, tokens: int, requests: int) -> None:
+    of = case(release, NGRAM | {"prompt_lookup_max": 3}, platform="cuda", memory=memory)
+    assert in_force(of, "max_num_batched_tokens") == Known(tokens)
+    assert in_force(of, "max_num_seqs") == Known(requests)
+    assert in_force(of, "enable_prefix_caching") == Known(True)

@@ -27,6 +27,7 @@ from specconf.engines.vllm.derived import (
     shapes,
     speculation,
     speculators,
+    steps,
 )
 from specconf.facts import Derivation
 
@@ -50,5 +51,6 @@ _TOPICS = (
     shapes,
     speculation,
     speculators,
+    steps,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

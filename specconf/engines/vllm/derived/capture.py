@@ -49,7 +49,7 @@ def widest_decode_step(facts: Facts) -> Fact:
     return Known(min([requests * width, *(limit for limit in known if limit > 0)]))
 
 
-def _first(facts: Facts, *names: str) -> Fact:
+def _graph_option(facts: Facts, *names: str) -> Fact:
     """The first of some options that is written, by a flag of its own or inside --compilation-config."""
     whole = facts.get("asked.compilation_config")
     if isinstance(whole, Known) and whole.value is not None and not isinstance(whole.value, dict):
@@ -63,7 +63,7 @@ def _first(facts: Facts, *names: str) -> Fact:
 
 def graph_sizes_asked(facts: Facts) -> Fact:
     """Whether the launch says which sizes are captured, or up to which."""
-    asked = _first(facts, "cudagraph_capture_sizes", "cuda_graph_sizes", "max_cudagraph_capture_size")
+    asked = _graph_option(facts, "cudagraph_capture_sizes", "cuda_graph_sizes", "max_cudagraph_capture_size")
     return Known(asked.value is not None and asked.value != []) if isinstance(asked, Known) else asked
 
 
@@ -86,10 +86,10 @@ def _listed(sizes: Sequence[object], facts: Facts) -> Fact:
 
 def largest_graph_asked(facts: Facts) -> Fact:
     """The largest captured size where the launch says sizes or a limit; None where it says neither."""
-    sizes = _first(facts, "cudagraph_capture_sizes", "cuda_graph_sizes")
+    sizes = _graph_option(facts, "cudagraph_capture_sizes", "cuda_graph_sizes")
     if not isinstance(sizes, Known) or isinstance(sizes.value, list):
         return _listed(sizes.value, facts) if isinstance(sizes, Known) and isinstance(sizes.value, list) else sizes
-    limit, mode = _first(facts, "max_cudagraph_capture_size"), facts.get("asked.performance_mode")
+    limit, mode = _graph_option(facts, "max_cudagraph_capture_size"), facts.get("asked.performance_mode")
     if not isinstance(limit, Known) or not isinstance(limit.value, int):
         return limit
     budget = facts.get("asked.max_num_batched_tokens")
@@ -104,7 +104,7 @@ def largest_graph_asked(facts: Facts) -> Fact:
 
 def largest_graph_listed(facts: Facts) -> Fact:
     """The same for --cuda-graph-sizes, of which a single value is a limit on every 8th size."""
-    sizes = _first(facts, "cudagraph_capture_sizes", "cuda_graph_sizes")
+    sizes = _graph_option(facts, "cudagraph_capture_sizes", "cuda_graph_sizes")
     if not isinstance(sizes, Known) or not isinstance(sizes.value, list):
         return sizes
     own = facts.get("asked.cuda_graph_sizes")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from specconf.facts import Derivation, Fact, Facts, Known
 
-_ATTENTION = ("attention", "full_attention")
 # Keys of configs whose models have layers with a recurrent state: linear attention and state spaces.
 _RECURRENT = (
     "linear_num_value_heads",
@@ -18,12 +17,12 @@ _RECURRENT = (
 )
 
 
-def only_attention_layers(facts: Facts) -> Fact:
-    """Whether a target's config lists its layers and all of them are attention: a hybrid class then has no recurrent state."""
+def target_all_attention(facts: Facts) -> Fact:
+    """Whether the target's config lists its layers, and all of them as attention: no hybrid then, whatever its class."""
     layers = facts.get("target.config.layer_types")
-    if not isinstance(layers, Known):
-        return layers
-    return Known(isinstance(layers.value, list) and bool(layers.value) and all(x in _ATTENTION for x in layers.value))
+    if not isinstance(layers, Known) or not isinstance(layers.value, list):
+        return Known(False) if isinstance(layers, Known) else layers
+    return Known(all(layer == "attention" for layer in layers.value))
 
 
 def recurrent_state(facts: Facts) -> Fact:
@@ -35,6 +34,6 @@ def recurrent_state(facts: Facts) -> Fact:
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
-    "only_attention_layers": only_attention_layers,
+    "target_all_attention": target_all_attention,
     "recurrent_state": recurrent_state,
 }

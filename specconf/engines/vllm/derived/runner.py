@@ -54,17 +54,8 @@ def has_triton(facts: Facts) -> Fact:
     return Missing("the model runner", f"whether Triton is installed for {platform.value} is not known")
 
 
-def target_all_attention(facts: Facts) -> Fact:
-    """Whether the target's config lists its layers, and all of them as attention: no hybrid then, whatever its class."""
-    layers = facts.get("target.config.layer_types")
-    if not isinstance(layers, Known) or not isinstance(layers.value, list):
-        return Known(False) if isinstance(layers, Known) else layers
-    return Known(all(layer == "attention" for layer in layers.value))
-
-
 DERIVATIONS: Mapping[str, Derivation] = {
     "v2_runner_forced": v2_runner_forced,
     "model_runner": model_runner,
     "has_triton": has_triton,
-    "target_all_attention": target_all_attention,
 }

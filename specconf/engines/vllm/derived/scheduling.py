@@ -103,7 +103,6 @@ def task(facts: Facts) -> Fact:
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
-    "draft_tokens": draft_tokens,
     "draft_slots": draft_slots,
     "draft_slots_with_anchor": draft_slots_with_anchor,
     "lookahead_tokens": lookahead_tokens,
