@@ -116,7 +116,7 @@ _REPOSITORY = re.compile(r"(?!.*(--|\.\.))(?!.*\.git$)(\w([\w.-]*\w)?/)?(?=.{1,9
 
 def verifier_is_local(facts: Facts) -> Fact:
     """Whether a speculators checkpoint names no repository as its verifier: a path, or a name that is a path here too."""
-    config = facts.get("target.config.speculators_config")
+    config = facts.get("checkpoint.config.speculators_config")
     if not isinstance(config, Known) or not isinstance(config.value, dict):
         return Known(False) if isinstance(config, Known) else config
     verifier = config.value.get("verifier")
