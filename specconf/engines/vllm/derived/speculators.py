@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from specconf.facts import Derivation, Fact, Facts, Known
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
 from specconf.words import JsonValue
 
 # What the engine makes of an algorithm of the library that is no method of its own.
 _METHODS: Mapping[str, str] = {"peagle": "eagle3", "dflash2": "dflash"}
+# What a name of an architecture says beside its family: the same weights go by several endings.
+_FAMILY = re.compile(r"(Text)?(For\w+|Model|LMHeadModel)$")
 
 
 def served(facts: Facts) -> Fact:
@@ -45,6 +48,17 @@ def verifier(facts: Facts) -> Fact:
     return facts.get("checkpoint.config.speculators_config.verifier.name_or_path")
 
 
+def made_for_another(facts: Facts) -> Fact:
+    """Whether the head that drafts names a verifier of another family of architectures than the target's."""
+    made_for, served_ones = facts.get("draft.verifier_architecture"), facts.get("target.architectures")
+    if not isinstance(made_for, Known) or made_for.value is None:
+        return made_for if not isinstance(made_for, Known) else Known(False)
+    if not isinstance(served_ones, Known) or not isinstance(served_ones.value, list) or not served_ones.value:
+        return served_ones if not isinstance(served_ones, Known) else Missing("target.architectures")
+    families = {_FAMILY.sub("", str(name)) for name in served_ones.value}
+    return Known(_FAMILY.sub("", str(made_for.value)) not in families)
+
+
 def _gap(role: str) -> Derivation:
     def derive(facts: Facts) -> Fact:
         """What the engine looks for first and does not find; None where the checkpoint has all, or is of another format."""
@@ -74,6 +88,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "serves_speculators": served,
     "speculators_method": method,
     "speculators_tokens": tokens,
+    "head_made_for_another": made_for_another,
     "speculators_verifier": verifier,
     "speculators_gap": _gap("checkpoint"),
     "speculators_draft_gap": _gap("draft"),
