@@ -98,8 +98,12 @@ class Facts:
         *,
         default: Callable[[str], Fact],
         derivations: Mapping[str, Derivation],
+        model_path: str = "",
+        draft_path: str = "",
     ) -> None:
         self.settings = settings
+        self._model_path = model_path
+        self._draft_path = draft_path
         self.context = context
         self._default = default
         self._derivations = derivations
@@ -111,6 +115,8 @@ class Facts:
             "env": self._env,
             "target": context.target.fact,
             "draft": context.draft.fact,
+            # What the launch names as its model, whatever the engine serves in its place.
+            "checkpoint": context.target.fact,
             "derived": self._derive,
             "feature": self._feature,
         }
@@ -141,8 +147,14 @@ class Facts:
         return None if self._may_be_hidden(rest) else False
 
     def override(self, path: str, value: Fact, origin: str) -> None:
-        """Set an option for the stages that follow; derived facts are computed anew."""
+        """Set an option for the stages that follow; derived facts are computed anew.
+
+        Where the option names a model, the facts of that role are from now on those of the model it names.
+        """
         self._overridden[path] = Effective(value, origin)
+        role = {self._model_path: "target", self._draft_path: "draft"}.get(path)
+        if path and role:
+            self._roots[role] = self._model_of(role, value).fact
         self._derived.clear()
 
     def effective(self, path: str) -> Effective:
@@ -153,6 +165,16 @@ class Facts:
             return Effective(self._asked(path), "written")
         fact = self._option(path)
         return Effective(fact, "unknown" if isinstance(fact, Missing) else "default")
+
+    def _model_of(self, role: str, value: Fact) -> ModelView:
+        """What is known of the model that an override names: one that the launch names too, or nothing."""
+        for known, model in ((self._model_path, self.context.target), (self._draft_path, self.context.draft)):
+            if known in self.settings and self._asked(known) == value:
+                return model
+        shown = (
+            f"{value.value}, which the engine uses" if isinstance(value, Known) else "the model that the engine uses"
+        )
+        return Unavailable(role, f"{shown} in place of what the launch names", only_offline=False)
 
     @property
     def overridden(self) -> Mapping[str, Effective]:

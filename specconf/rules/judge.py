@@ -86,7 +86,14 @@ def _check(
     exact: bool,
 ) -> CheckResult:
     context = Context(models.target, models.draft, _with_derived_hardware(plain), features)
-    facts = Facts(settings, context, default=default_fact(view), derivations=engine.derivations)
+    facts = Facts(
+        settings,
+        context,
+        default=default_fact(view),
+        derivations=engine.derivations,
+        model_path=engine.model_path,
+        draft_path=engine.draft_path,
+    )
     return check(facts, engine, view, exact=exact)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specconf.engines.base import default_fact
-from specconf.facts import Context, Effective, Facts, Known, OneOf
+from specconf.facts import Context, Effective, Facts, Known, Missing, OneOf
 from specconf.findings import Severity
 from specconf.rules.checker import CheckResult, check
 from specconf.words import Candidates, Unresolved, Value
@@ -170,3 +170,38 @@ def test_what_may_be_filled_in_leaves_both_values_and_is_not_listed() -> None:
     assert in_force(result, "a").value == OneOf((1, 3))
     assert result.resolved == {"v/fills": None}
     assert not result.not_checked
+
+
+class Named:
+    """A model whose every fact is its own name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def fact(self, path: str) -> Known:
+        del path
+        return Known(self.name)
+
+
+def models_of(written: dict[str, Value]) -> Facts:
+    view = fakes.database(OPTIONS, scopes=FULL).at("1.0")
+    context = Context(Named("served"), Named("drafting"), {})
+    return Facts(
+        fakes.settings(written), context, default=default_fact(view), derivations={}, model_path="m", draft_path="d"
+    )
+
+
+def test_an_override_of_a_model_takes_the_facts_of_the_model_it_names() -> None:
+    facts = models_of({"m": "head"})
+    facts.override("m", Known("verifier"), "v/a")
+    assert isinstance(facts.get("target.x"), Missing)
+    assert facts.get("checkpoint.x") == Known("served")
+    facts.override("d", Known("head"), "v/b")
+    assert facts.get("draft.x") == Known("served")
+
+
+def test_an_override_of_another_option_leaves_the_models_alone() -> None:
+    facts = models_of({"m": "head", "d": "draft"})
+    facts.override("a", Known(1), "v/a")
+    facts.override("d", Known("draft"), "v/b")
+    assert (facts.get("target.x"), facts.get("draft.x")) == (Known("served"), Known("drafting"))

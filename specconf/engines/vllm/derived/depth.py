@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from specconf.engines.vllm.derived.speculation import draft_is_target
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
+# Both lists repeat the columns `depth` and `depth_default` of the harvested table mtp_families, which a derived fact cannot
+# ask: vllm/config/speculative.py, SpeculativeConfig.hf_config_override, as of 0.33.0.
 # Families whose checkpoints hold more MTP layers than the engine has ever run, or whose draft is no layer of the target.
 _ONE = frozenset(
     {

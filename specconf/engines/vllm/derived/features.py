@@ -34,9 +34,16 @@ def hidden_state_layers(facts: Facts) -> Fact:
     return facts.get(f"target.config.{_LAYERS}")
 
 
+def serves_lora(facts: Facts) -> Fact:
+    """Whether adapters are served: the launch says so, or a spec lists them among its features."""
+    enabled, listed = facts.get("option.enable_lora"), facts.get("feature.lora")
+    return listed if enabled != Known(True) and isinstance(listed, Known) else enabled
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
     "kv_connector": kv_connector,
     "watermark_algorithm": watermark_algorithm,
     "watermark_target_only": watermark_target_only,
+    "serves_lora": serves_lora,
     "hidden_state_layers": hidden_state_layers,
 }

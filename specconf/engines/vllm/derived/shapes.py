@@ -70,11 +70,11 @@ def draft_length(facts: Facts) -> Fact:
     return asked
 
 
-# Endings of architecture names that stand for each other: vllm/config/model.py, _SUFFIX_TO_DEFAULTS (0.33.0).
-_GENERATIVE = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
-_ENDINGS = (*_GENERATIVE, "ForTextEncoding", "EmbeddingModel", "ForSequenceClassification", "ForTokenClassification",
-            "ForAudioClassification", "ForImageClassification", "ForVideoClassification", "ClassificationModel",
-            "ForRewardModeling", "RewardModel", "Model")  # fmt: skip
+# Endings of architecture names that stand for each other, in the order in which the engine looks for one:
+# vllm/config/model.py, _SUFFIX_TO_DEFAULTS (0.33.0).
+_ENDINGS = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel", "ForTextEncoding", "EmbeddingModel",
+            "ForSequenceClassification", "ForTokenClassification", "ForAudioClassification", "ForImageClassification",
+            "ForVideoClassification", "ClassificationModel", "ForRewardModeling", "RewardModel", "Model")  # fmt: skip
 
 
 def architecture_names(facts: Facts) -> Fact:
@@ -84,7 +84,7 @@ def architecture_names(facts: Facts) -> Fact:
         return found
     names: list[JsonValue] = []
     for name in found.value:
-        ending = next((end for end in _GENERATIVE if isinstance(name, str) and name.endswith(end)), None)
+        ending = next((end for end in _ENDINGS if isinstance(name, str) and name.endswith(end)), None)
         stem = str(name).removesuffix(ending or "")
         names += [name, *(stem + end for end in _ENDINGS if ending is not None)]
     return Known(names)

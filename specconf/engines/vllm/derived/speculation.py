@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 
@@ -116,7 +117,7 @@ _REPOSITORY = re.compile(r"(?!.*(--|\.\.))(?!.*\.git$)(\w([\w.-]*\w)?/)?(?=.{1,9
 
 def verifier_is_local(facts: Facts) -> Fact:
     """Whether a speculators checkpoint names no repository as its verifier: a path, or a name that is a path here too."""
-    config = facts.get("target.config.speculators_config")
+    config = facts.get("checkpoint.config.speculators_config")
     if not isinstance(config, Known) or not isinstance(config.value, dict):
         return Known(False) if isinstance(config, Known) else config
     verifier = config.value.get("verifier")
@@ -124,6 +125,19 @@ def verifier_is_local(facts: Facts) -> Fact:
     if not isinstance(name, str) or not _REPOSITORY.fullmatch(name):
         return Known(True)
     return Missing(f"whether a path {name} exists where the engine starts")
+
+
+def token_tree_branches(facts: Facts) -> Fact:
+    """Whether the tree of drafted tokens that the launch writes has two tokens at one depth."""
+    asked = facts.get("asked.speculative_config.speculative_token_tree")
+    if not isinstance(asked, Known) or asked.value is None:
+        return Known(False) if isinstance(asked, Known) else asked
+    try:
+        nodes = ast.literal_eval(str(asked.value))
+        depths = [len(node) for node in nodes]
+    except (ValueError, SyntaxError, TypeError):
+        return Missing("a tree that can be read")
+    return Known(len(depths) > len(set(depths)))
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -136,5 +150,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "draft_name": draft_name,
     "named_by_flags": named_by_flags,
     "draft_method": draft_method,
+    "token_tree_branches": token_tree_branches,
     "verifier_is_local": verifier_is_local,
 }
