@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from specconf.facts import Known
-from tests.engines.vllm.support import judged
+from specconf.engines.vllm.derived.positions import draft_rope_sizes_cache
+from specconf.facts import Context, Facts, Known
+from specconf.models import model_facts
+from specconf.models.view import model_view
+from specconf.settings import SettingsBuilder
+from tests.engines.vllm.support import UNKNOWN, judged
 
 SMALL = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2, "vocab_size": 1024}
 LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 512, **SMALL}
@@ -120,9 +124,9 @@ def test_step5_drafts_with_dense_layers(experts: Any, refused: bool) -> None:
     ],
 )
 def test_positions_are_raised_where_they_only_size_a_cache(rope: dict[str, Any], raised: bool) -> None:
-    draft = HEAD | {"max_position_embeddings": 256} | rope
-    found = met("0.33.0", eagle(), draft=draft, env={"VLLM_USE_V2_MODEL_RUNNER": "1"})
-    assert ("target-cut-to-head" in found) is not raised
+    draft = model_view("draft", model_facts(HEAD | rope))
+    facts = Facts(SettingsBuilder("vllm").build(), Context(UNKNOWN.target, draft, {}), default=Known, derivations={})
+    assert draft_rope_sizes_cache(facts) == Known(raised)
 
 
 @pytest.mark.parametrize("release", ["0.27.0", "0.28.0", "0.33.0"])
