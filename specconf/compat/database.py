@@ -32,8 +32,20 @@ from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 # What a database has read of itself that no condition of a constraint bears on.
 _NOT_OF_CONSTRAINTS = frozenset(
-    "raw_options rows_by_path rows_by_scope scopes_by_path mapping methods scopes steps tables messages _examples"
-    " constraint_ranges".split()
+    [
+        "raw_options",
+        "rows_by_path",
+        "rows_by_scope",
+        "scopes_by_path",
+        "mapping",
+        "methods",
+        "scopes",
+        "steps",
+        "tables",
+        "messages",
+        "_examples",
+        "constraint_ranges",
+    ]
 )
 
 
