@@ -2,7 +2,7 @@
 
 The reports stand in `tests/corpus/vllm.yaml`: per report `checkable` (what is needed to know it), `about`, perhaps
 `not_counted` with the reason, and its `cases`. A case is a launch file under `tests/corpus/vllm/`, a release, perhaps the
-`features` that the report says its requests use, the level
+`features` that the report says its requests use and the `gpu` that it runs on, the level
 expected (`error`, `warning`, `info`; `ok`: nothing may be an error; `not-checked`: the rule must be listed as not checked)
 and `finds`: what it must be about, as alternatives of constraint or code, with patterns for the message (`says`) and the
 fix (`fix`). A case that is known to be missed says why in `miss`. A hit is a finding of the level expected, or a warning
@@ -65,6 +65,7 @@ class Case:
     note: str = ""
     miss: str = ""
     features: tuple[str, ...] = ()
+    gpu: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ def _report(item: Mapping[str, Any]) -> Report:
             note=case.get("note", ""),
             miss=case.get("miss", ""),
             features=tuple(case.get("features", ())),
+            gpu=case.get("gpu", ""),
         )
         for case in item["cases"]
     )
@@ -145,8 +147,9 @@ def resolver(mode: str) -> Resolver:
 
 
 @cache
-def verdict(launch: str, release: str, mode: str, features: tuple[str, ...] = ()) -> Verdict:
+def verdict(launch: str, release: str, mode: str, features: tuple[str, ...] = (), gpu: str = "") -> Verdict:
     """The verdict on all launches of a file; features that a report tells of are all that its requests use."""
+    told_of = {"hardware.gpu": gpu} if gpu else {}
     listed = frozenset(features) if features else None
     path = CORPUS / "vllm" / launch
     view = load_database(ENGINE.name).at(release)
@@ -156,7 +159,9 @@ def verdict(launch: str, release: str, mode: str, features: tuple[str, ...] = ()
     found = read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name)
     read = [ENGINE.resolve(item.launch, view) for item in found]
     for settings, roles in zip(read, role_facts(read), strict=True):
-        result = judge_settings(settings, ENGINE, view, models(settings, mode), plain=roles, features=listed).result
+        result = judge_settings(
+            settings, ENGINE, view, models(settings, mode), plain={**roles, **told_of}, features=listed
+        ).result
         findings += result.findings
         not_checked += result.not_checked
         speaking = {constraint.id for constraint, holds in view.constraints if holds and _speaks(constraint)}
@@ -183,7 +188,7 @@ def models(settings: Settings, mode: str) -> Models:
 
 def outcome(case: Case, mode: str) -> Outcome:
     """Whether a case is a hit."""
-    said = verdict(case.launch, case.release, mode, case.features)
+    said = verdict(case.launch, case.release, mode, case.features, case.gpu)
     if case.level == "ok":
         errors = [f for f in said.findings if f.severity is Severity.ERROR]
         reason = f"false error: {_shown(errors[0])}" if errors else ""

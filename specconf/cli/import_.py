@@ -26,7 +26,7 @@ from specconf.engines.lifting import lift
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Severity
-from specconf.report.text import finding_lines
+from specconf.report.text import finding_lines, not_checked_lines, registry_lines
 from specconf.rules.judge import judge_settings
 from specconf.secrets import is_secret_name
 from specconf.settings import Origin, ProblemKind, Setting, Settings, Written
@@ -84,6 +84,9 @@ def command(
     for finding in judgement.findings:
         if not quiet or finding.severity is Severity.ERROR:
             click.echo("\n".join(finding_lines(finding)), err=True)
+    unchecked = () if quiet else judgement.result.not_checked
+    for line in (*not_checked_lines(unchecked, verbose=False), *registry_lines(unchecked)):
+        click.echo(line, err=True)
     _all_must_be_read(settings, engine, view, stated=stated)
     spec = lift(settings, engine, view, models)
     sections = spec.engine_settings()

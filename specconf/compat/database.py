@@ -30,6 +30,24 @@ from specconf.compat.view import View
 from specconf.errors import DatabaseError, OverlayError, UsageError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
+# What a database has read of itself that no condition of a constraint bears on.
+_NOT_OF_CONSTRAINTS = frozenset(
+    [
+        "raw_options",
+        "rows_by_path",
+        "rows_by_scope",
+        "scopes_by_path",
+        "mapping",
+        "methods",
+        "scopes",
+        "steps",
+        "tables",
+        "messages",
+        "_examples",
+        "constraint_ranges",
+    ]
+)
+
 
 class Database:
     """Everything known of one engine."""
@@ -162,11 +180,18 @@ class Database:
         return next((c for c in self.constraints if c.id == identifier), None)
 
     def with_constraint(self, identifier: str, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Database:
-        """The same database with another condition in one constraint: what the data's linters ask of it."""
+        """The same database with another condition in one constraint: what the data's linters ask of it.
+
+        What has been read of everything else is shared: it does not follow from a constraint.
+        """
         rows = [
             {**row, "when": change(row["when"])} if row["id"] == identifier else row for row in self._raw["constraints"]
         ]
-        return Database({**self._raw, "constraints": rows})
+        changed = Database({**self._raw, "constraints": rows})
+        changed.line, changed._typed = self.line, self._typed
+        changed._rules = {index: rule for index, rule in self._rules.items() if rule.id != identifier}
+        vars(changed).update({name: value for name, value in vars(self).items() if name in _NOT_OF_CONSTRAINTS})
+        return changed
 
     def view(self, point: Point) -> View:
         """The database at one release; kept, since a check of one spec asks for it several times."""

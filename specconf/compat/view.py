@@ -29,6 +29,7 @@ class View:
     def __init__(self, database: Database, point: Point) -> None:
         self.db = database
         self.point = point
+        self._options: dict[str, tuple[tuple[Option, Ternary], ...]] = {}
 
     @property
     def engine(self) -> str:
@@ -48,11 +49,13 @@ class View:
             found.sort(key=lambda row: row[1] is None)
         return [(self.db.option_row(i), held) for i, held in found]
 
-    def options_of(self, scope: str) -> list[tuple[Option, Ternary]]:
-        """The options of one scope that hold or may hold here, in the order of the data."""
-        point, raw = self.point, self.db.raw_options
-        rows = ((i, raw[i][0].holds(point)) for i in self.db.rows_by_scope.get(scope, ()))
-        return [(self.db.option_row(i), held) for i, held in rows if held is not False]
+    def options_of(self, scope: str) -> tuple[tuple[Option, Ternary], ...]:
+        """The options of one scope that hold or may hold here, in the order of the data; looked up once."""
+        if scope not in self._options:
+            point, raw = self.point, self.db.raw_options
+            rows = ((i, raw[i][0].holds(point)) for i in self.db.rows_by_scope.get(scope, ()))
+            self._options[scope] = tuple((self.db.option_row(i), held) for i, held in rows if held is not False)
+        return self._options[scope]
 
     @cached_property
     def by_path(self) -> Mapping[str, tuple[Option, ...]]:

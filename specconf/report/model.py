@@ -84,7 +84,7 @@ def missing_groups(items: Iterable[NotChecked]) -> list[tuple[str, list[str]]]:
     """
     groups: dict[tuple[str, ...], tuple[dict[str, None], list[str]]] = {}
     for item in items:
-        missing = _to_get(item.missing)
+        missing = frozenset(map(_worded, _to_get(item.missing)))
         facts, ids = groups.setdefault(_source(missing) or (item.reason,), ({}, []))
         facts.update(dict.fromkeys([" and ".join(sorted(missing)) or item.reason]))
         if item.constraint not in ids:
@@ -103,6 +103,29 @@ def _to_get(missing: frozenset[str]) -> frozenset[str]:
         return frozenset({UNREAD_WORDS})
     whole = frozenset(fact for fact in missing if " config.json" in fact)
     return whole or frozenset(fact for fact in missing if not fact.startswith(_FOLLOWS)) or missing
+
+
+_PLAIN = {
+    "feature": "what requests use (features in a spec)",
+    "hardware": "the GPU (hardware.gpu in a spec)",
+    "role": "the role of this server beside others",
+}
+
+
+def _worded(fact: str) -> str:
+    """A missing fact in words that say where it would come from."""
+    root, dot, rest = fact.partition(".")
+    if not dot or " " in root:
+        return "a number that is not written" if fact.startswith("numbers for ") else fact
+    if root in _PLAIN:
+        return _PLAIN[root]
+    if root in ("target", "draft"):
+        return f"{root} {rest}"
+    if root == "workload":
+        return f"{rest.replace('_', ' ')} of the requests ({fact} in a spec)"
+    if root == "derived":
+        return f"{rest.replace('_', ' ')} (it follows from what is not known here)"
+    return f"the value of {rest} (not written)" if root in ("option", "asked") else fact
 
 
 def _source(missing: frozenset[str]) -> tuple[str, ...]:

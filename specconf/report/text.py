@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import click
@@ -44,10 +45,18 @@ def not_checked_lines(items: Sequence[NotChecked], *, verbose: bool) -> Iterator
     """What could not be checked, grouped by what is missing."""
     for missing, ids in missing_groups(i for i in items if not i.constraint.endswith(REGISTRY)):
         rules = "1 rule needs" if len(ids) == 1 else f"{len(ids)} rules need"
-        hint = ": --online" if missing.endswith("config.json") else ""
-        yield f"not checked: {rules} {missing}{hint}"
+        yield f"not checked: {rules} {missing}{_how_to_get(missing)}"
         if verbose:
             yield from (f"  {name}" for name in ids)
+
+
+def _how_to_get(missing: str) -> str:
+    """How a model's config is got: a whole one, or the rest of one of which a part is known."""
+    if missing.endswith("config.json"):
+        return ": --online"
+    parts = re.split(" and |, ", missing)
+    of_models = all(re.match(r"target |draft |\d+ more$", part) and not part.endswith(")") for part in parts)
+    return " of a config.json known in part: --online reads all of it" if of_models else ""
 
 
 REGISTRY = "/architecture"

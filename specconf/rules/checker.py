@@ -102,9 +102,15 @@ def _check_one(
         _override(constraint, facts)
         return
     changed = _override(constraint, facts) if constraint.sets else None
-    if changed is not None and not changed:
+    if (changed is not None and not changed) or _refused_already(constraint, result):
         return
     result.findings.append(_finding(constraint, facts, view, exact=exact, of_written=changed))
+
+
+def _refused_already(constraint: Constraint, result: CheckResult) -> bool:
+    """Whether a constraint would replace only values that the launch is refused for: it never comes to that."""
+    refused = {f.option for f in result.findings if not f.constraint and f.effect is Effect.REJECTS}
+    return constraint.effect is Effect.OVERRIDES and bool(constraint.sets) and constraint.sets.keys() <= refused
 
 
 def _not_checked(constraint: Constraint, held: Ternary, truth: Truth, view: View) -> NotChecked:

@@ -8,13 +8,13 @@ from typing import Any
 from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option
 from specconf.compat.view import View
-from specconf.engines.options import loose
+from specconf.engines.options import as_text, loose
 from specconf.words import JsonValue, same
 
 
 def instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
     """What to write instead of an option that this release does not have."""
-    later = successor(name, scope, view)
+    later = successor(name, scope, view) or _member_successor(name, scope, view)
     if later:
         return f"Write {later}: that is this release's name for {name}."
     replaced = _replacement(name, scope, view)
@@ -61,6 +61,20 @@ def successor(name: str, scope: str, view: View) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+def _member_successor(name: str, scope: str, view: View) -> str:
+    """How this release writes a member of an object whose short name it gave to another option: `-O.x` is `-cc.x` later."""
+    head, dot, member = name.partition(".")
+    if not dot or not head.startswith("-"):
+        return ""
+    objects = [row["path"] for _, row in named(head, scope, view) if row.get("kind") == "object"]
+    for option in (o for path in dict.fromkeys(objects) for o in view.by_path.get(path, ())):
+        known = view.names.get(option.members, {})
+        if option.scope == scope and (not known or member.partition(".")[0] in known):
+            short = next((n for n in option.names if not n.startswith("--")), "") if not head.startswith("--") else ""
+            return f"{short or option.names[0]}.{member}"
+    return ""
+
+
 def _replacement(name: str, scope: str, view: View) -> str:
     """What other releases say to write instead of an option, where this one has it."""
     said = [str(row["replaced_by"]) for _, row in named(name, scope, view) if row.get("replaced_by")]
@@ -88,6 +102,21 @@ def _same_writers(option: Option, name: str, row: Mapping[str, Any]) -> Iterator
 def _opposite(value: JsonValue) -> JsonValue:
     """What the opposite spelling of a switch writes; None where it has none."""
     return not value if isinstance(value, bool) else None
+
+
+def releases_with_choice(value: JsonValue, option: Option, view: View) -> str:
+    """Until or from which other release an option takes a value that it does not take here; empty when in none is known."""
+    line, here = view.db.line, view.point.positions
+    rows = [view.db.raw_options[i] for i in view.db.rows_by_path.get(option.path, ())]
+    held = [
+        r for r, row in rows if row["scope"] == option.scope and any(same(value, c) for c in row.get("choices") or ())
+    ]
+    places = [position for position in range(len(line.names)) if any(ranges.at(position) for ranges in held)]
+    before = [line.names[position] for position in places if position < min(here)]
+    after = [line.names[position] for position in places if position > max(here)]
+    parts = [f"until {before[-1]}"] if before else []
+    parts += [f"from {after[0]} on"] if after else []
+    return f"; {as_text(value)} exists {' and again '.join(parts)}" if parts else ""
 
 
 def releases_with(name: str, scope: str, view: View) -> str:

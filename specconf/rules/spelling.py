@@ -16,7 +16,7 @@ from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.rules.notjson import diagnose, written_as
-from specconf.rules.othernames import instead, named, releases_with, successor
+from specconf.rules.othernames import instead, named, releases_with, releases_with_choice, successor
 from specconf.rules.values import AS_GIVEN, coerced, out_of_bounds, wrong_value
 from specconf.settings import Origin, Problem, ProblemKind, Setting, Settings
 from specconf.words import Candidates, JsonValue, Span, Unresolved
@@ -174,7 +174,8 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
     if wrong:
         shown = setting.final.spelling or option.key
         given = as_text(value) if option.type == "str" or not isinstance(value, str) else repr(value)
-        message = f"{shown} is {given}, but {engine.title} {view.release} takes {wrong}, so it stops at start."
+        message = f"{shown} is {given}, but {engine.title} {view.release} takes {wrong}, so it stops at start"
+        lived = releases_with_choice(value, option, view)
         severity = Severity.ERROR if option.evidence.rank <= EvidenceKind.DOCS.rank else Severity.WARNING
         # Bounds are no part of what a parser checks: the configuration classes hold them.
         stage = Stage.CONFIG if "." in setting.path or out_of_bounds(option, value) else Stage.PARSE
@@ -183,8 +184,8 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
             "SC103",
             severity,
             Effect.REJECTS,
-            message,
-            fix=_near_choice(option, value) or f"Set {shown} to {wrong}.",
+            f"{message}{lived}.",
+            fix=_near_choice(option, value) or _one_that_is(shown, wrong, given if lived else ""),
             option=setting.path,
             where=setting.final.where,
             stage=stage,
@@ -192,11 +193,23 @@ def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view
         )
 
 
+_FEW = 3
+
+
+def _one_that_is(shown: str, wrong: str, elsewhere: str) -> str:
+    """What to set where no choice is near; `elsewhere` is a value that other releases take."""
+    return f"Set {shown} to {wrong}{f', or choose a release that takes {elsewhere}' if elsewhere else ''}."
+
+
 def _near_choice(option: Option, value: JsonValue) -> str:
     """The choices that a text comes close to, as a question; empty where there is none."""
     if option.choices is None or not isinstance(value, str):
         return ""
-    near = near_names(value.strip("'\""), [choice for choice in option.choices if isinstance(choice, str)])
+    choices = [choice for choice in option.choices if isinstance(choice, str)]
+    near = near_names(value.strip("'\""), choices)
+    if not near:
+        part = [choice for choice in choices if value in choice.split("_")]
+        near = tuple(part) if len(part) <= _FEW else ()
     return f"Did you mean {' or '.join(near)}?" if near else ""
 
 

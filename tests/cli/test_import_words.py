@@ -65,3 +65,14 @@ def test_a_file_of_variables_is_said_to_be_unread(specconf: Run, tmp_path: Path)
     ran = specconf("import", str(script), "--offline")
     assert ran.code == 0
     assert "run.sh:1:23: not checked: the variables that x.env sets were not read" in ran.err
+
+
+def test_what_is_not_checked_is_said_unless_quiet(specconf: Run, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(
+        'vllm serve nobody/knows --speculative-config \'{"method":"mtp","num_speculative_tokens":1}\'\n',
+        encoding="utf-8",
+    )
+    ran = specconf("import", script, "-r", "0.33.0", "--offline")
+    assert "need target config.json: --online" in ran.err
+    assert "not checked" not in specconf("import", script, "-r", "0.33.0", "--offline", "--quiet").err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from specconf.facts import UNREAD_WORDS
 from specconf.findings import NotChecked
 from specconf.report.model import missing_groups
+from specconf.report.text import not_checked_lines
 
 
 def not_checked(name: str, *missing: str) -> NotChecked:
@@ -46,6 +47,25 @@ def test_a_whole_config_stands_for_its_facts_and_for_what_follows() -> None:
     ]
     assert missing_groups(items) == [
         ("target config.json", ["v/a", "v/b"]),
-        ("derived.lookahead_tokens", ["v/d"]),
         ("draft config.json", ["v/c"]),
+        ("lookahead tokens (it follows from what is not known here)", ["v/d"]),
+    ]
+
+
+def test_facts_are_worded_for_who_has_to_get_them() -> None:
+    items = [
+        not_checked("v/a", "feature.min_p", "feature.tools"),
+        not_checked("v/b", "feature.logprobs"),
+        not_checked("v/c", "hardware.capability"),
+        not_checked("v/d", "target.config.x"),
+        not_checked("v/e", "target num_heads"),
+        not_checked("v/f", "option.max_num_seqs"),
+        not_checked("v/g", "target config.json"),
+    ]
+    assert list(not_checked_lines(items, verbose=False)) == [
+        "not checked: 2 rules need target config.x, target num_heads of a config.json known in part: --online reads all of it",
+        "not checked: 2 rules need what requests use (features in a spec)",
+        "not checked: 1 rule needs target config.json: --online",
+        "not checked: 1 rule needs the GPU (hardware.gpu in a spec)",
+        "not checked: 1 rule needs the value of max_num_seqs (not written)",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ REFUSED = [
     ("sglang", "0.5.23", ["--tensor-paralel-size", "2"], "SC101", "no option", "Did you mean --tensor-parallel-size?"),
     ("vllm", "0.33.0", ["--swap-space", "4"], "SC101", "exists before 0.18.0", "Remove --swap-space"),
     ("vllm", "0.9.2", ["--kv-cache-dtype", "fp9"], "SC103", "auto, fp8, fp8_e4m3, fp8_e5m2", "Set --kv-cache-dtype"),
-    ("sglang", "0.5.23", ["--kv-cache-dtype", "fp8"], "SC103", "fp8_e5m2", "Set --kv-cache-dtype"),
+    ("sglang", "0.5.23", ["--kv-cache-dtype", "fp8"], "SC103", "fp8_e5m2", "Did you mean fp8_e5m2"),
     ("vllm", "0.33.0", ["--enable-prefix-caching", "true"], "SC103", "takes no value", "no value"),
     ("sglang", "0.5.23", ["--disable-radix-cache", "true", "false"], "SC103", "takes no value", "no value"),
     ("sglang", "0.5.23", ["--cuda-graph-bs", "1", "2", "4"], "SC102", "0.5.20)", "Write --cuda-graph-bs-decode"),
@@ -221,3 +222,35 @@ def test_a_key_that_is_not_in_the_speculative_config(key: str, fix: str) -> None
 def test_a_method_that_is_misspelt(word: str, fix: str) -> None:
     flagged = found("vllm", "0.33.0", "--speculative-config", f'{{"method":"{word}","num_speculative_tokens":3}}')
     assert any(f.code == "SC103" and fix in f.fix for f in flagged)
+
+
+def spec(**keys: Any) -> str:
+    """A speculative config as its option takes it."""
+    return json.dumps({"num_speculative_tokens": 3, **keys})
+
+
+@pytest.mark.parametrize(
+    ("release", "method", "lived", "fix"),
+    [
+        ("0.33.0", "medusa", "medusa exists until 0.32.0", "a release that takes medusa"),
+        ("0.11.0", "suffix", "suffix exists from 0.11.1 on", "a release that takes suffix"),
+        ("0.10.0", "mtp", "mtp exists from 0.11.0 on", "Did you mean deepseek_mtp?"),
+        ("0.33.0", "nonesuch", "", "Set method"),
+    ],
+)
+def test_a_choice_of_another_release_says_where_it_lives(release: str, method: str, lived: str, fix: str) -> None:
+    refused = [f for f in found("vllm", release, "--speculative-config", spec(method=method)) if f.code == "SC103"]
+    assert [("exists" in f.message, lived in f.message) for f in refused] == [(bool(lived), True)]
+    assert fix in refused[0].fix
+
+
+def test_a_member_of_an_object_whose_short_name_was_given_away() -> None:
+    (finding,) = [f for f in found("vllm", "0.15.0", "-O.cudagraph_mode=FULL") if f.code == "SC101"]
+    assert finding.fix == "Write -cc.cudagraph_mode: that is this release's name for -O.cudagraph_mode."
+
+
+def test_a_method_that_is_refused_is_not_also_overridden() -> None:
+    config = spec(method="EAGLE3", model="/models/my-eagle3")
+    codes = {f.code for f in found("vllm", "0.33.0", "--speculative-config", config)}
+    assert "SC103" in codes
+    assert "SC208" not in codes

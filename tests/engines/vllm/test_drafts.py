@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from specconf.facts import Known
-from tests.engines.vllm.support import judged
+from specconf.engines.vllm.derived.positions import draft_rope_sizes_cache
+from specconf.facts import Context, Facts, Known
+from specconf.models import model_facts
+from specconf.models.view import model_view
+from specconf.settings import SettingsBuilder
+from tests.engines.vllm.support import UNKNOWN, judged
 
 SMALL = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2, "vocab_size": 1024}
 LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_position_embeddings": 512, **SMALL}
@@ -120,15 +124,15 @@ def test_step5_drafts_with_dense_layers(experts: Any, refused: bool) -> None:
     ],
 )
 def test_positions_are_raised_where_they_only_size_a_cache(rope: dict[str, Any], raised: bool) -> None:
-    draft = HEAD | {"max_position_embeddings": 256} | rope
-    assert ("draft-positions-raised-033" in met("0.33.0", eagle(), draft=draft)) is raised
+    draft = model_view("draft", model_facts(HEAD | rope))
+    facts = Facts(SettingsBuilder("vllm").build(), Context(UNKNOWN.target, draft, {}), default=Known, derivations={})
+    assert draft_rope_sizes_cache(facts) == Known(raised)
 
 
 @pytest.mark.parametrize("release", ["0.27.0", "0.28.0", "0.33.0"])
 def test_raised_positions_leave_the_v1_runner_without_drafts(release: str) -> None:
     draft = HEAD | {"max_position_embeddings": 256}
     found = met(release, eagle(), draft=draft, env={"VLLM_USE_V2_MODEL_RUNNER": "0"})
-    assert any(name.startswith("draft-positions-raised") for name in found)
     assert any(name.startswith("no-drafts-beyond-draft-length") for name in found)
 
 

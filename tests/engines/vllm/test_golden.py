@@ -171,8 +171,8 @@ def test_accepted(fields: dict[str, Any], release: str, expected: list[str]) -> 
             "0.33.0",
             [
                 f"SC301 {LLAMA} (LlamaForCausalLM) has no MTP layers, so method mtp has nothing to draft with.",
-                "SC301 vLLM 0.33.0 knows no MTP draft for LlamaForCausalLM and stops at start: Unsupported speculative "
-                "method 'mtp'.",
+                "SC301 vLLM 0.33.0 knows no MTP draft for LlamaForCausalLM of model type llama and stops at start: "
+                "Unsupported speculative method 'mtp'.",
             ],
             "Use a target with MTP layers, or a draft model, an EAGLE head or n-gram.",
         ),

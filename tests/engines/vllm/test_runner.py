@@ -12,6 +12,7 @@ from specconf.facts import Effective, Known, Missing
 from specconf.rules.checker import CheckResult
 from tests.engines.vllm.support import judged
 
+FELL_BACK = ("vllm/v1-runner-0", "vllm/v1-runner-by-option")
 RUNNER = "env.VLLM_USE_V2_MODEL_RUNNER"
 PLAIN = {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 4, "vocab_size": 1024}
 LLAMA = PLAIN | {"architectures": ["LlamaForCausalLM"], "model_type": "llama"}
@@ -145,13 +146,14 @@ def test_what_v2_does_not_have_falls_back(
 ) -> None:
     found = result(release, QWEN, config, *more)
     assert runner(found) == expected
-    assert any(f.constraint.startswith("vllm/v1-runner") for f in found.findings) is (expected == "V1")
+    assert any(name.startswith(FELL_BACK) and held for name, held in found.resolved.items()) is (expected == "V1")
+    assert not [f for f in found.findings if f.constraint.startswith(FELL_BACK)]
 
 
 def test_a_target_that_gets_v1_anyway_does_not_fall_back() -> None:
     found = result("0.24.0", HYBRID, NGRAM)
     assert runner(found) == "V1"
-    assert not [f for f in found.findings if f.constraint.startswith("vllm/v1-runner")]
+    assert not found.effective[RUNNER].origin.startswith(FELL_BACK)
 
 
 @pytest.mark.parametrize("release", ["0.22.0", "0.28.0", "0.33.0"])
@@ -162,9 +164,9 @@ def test_a_variable_that_is_written_is_what_counts(release: str) -> None:
 
 
 def test_dspark_on_a_v2_runner_that_cannot_serve_the_launch_is_refused() -> None:
-    found = {f.constraint for f in result("0.26.0", HYBRID, DSPARK, "--enable-dbo", draft=None).findings}
-    assert "vllm/v2-runner-refuses-026" in found
-    assert not [name for name in found if name.startswith("vllm/v1-runner")]
+    judged = result("0.26.0", HYBRID, DSPARK, "--enable-dbo", draft=None)
+    assert "vllm/v2-runner-refuses-026" in {f.constraint for f in judged.findings}
+    assert not [name for name, held in judged.resolved.items() if name.startswith(FELL_BACK) and held]
 
 
 def test_a_dense_target_of_which_only_a_part_is_known_is_dense_by_its_class() -> None:

@@ -31,7 +31,9 @@ def model_runner(facts: Facts) -> Fact:
     for value in asked.values if isinstance(asked, OneOf) else (asked.value,):
         runner = _runner(value)
         if runner is None:
-            return Missing("the model runner", "what its default depends on is not known")
+            return Missing(
+                "the model runner (set VLLM_USE_V2_MODEL_RUNNER)", "what its default depends on is not known"
+            )
         runners += [runner] if runner not in runners else []
     return OneOf(tuple(runners)) if len(runners) > 1 else Known(runners[0])
 
@@ -51,7 +53,10 @@ def has_triton(facts: Facts) -> Fact:
         return platform
     if platform.value in ("cuda", "rocm"):
         return Known(True)
-    return Missing("the model runner", f"whether Triton is installed for {platform.value} is not known")
+    return Missing(
+        "the model runner (set VLLM_USE_V2_MODEL_RUNNER)",
+        f"whether Triton is installed for {platform.value} is not known",
+    )
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
