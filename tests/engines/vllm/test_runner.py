@@ -235,6 +235,10 @@ def test_a_refusal_names_what_the_v2_runner_does_not_have(
         (["--enable-dbo", "--enable-prompt-embeds"], "--enable-dbo and --enable-prompt-embeds"),
     ],
 )
-def test_a_fallback_names_the_options_that_the_v2_runner_does_not_have(flags: list[str], named: str) -> None:
-    (message,) = [f.message for f in result("0.24.0", QWEN, EAGLE, *flags).findings if "by-option" in f.constraint]
-    assert f"because of {named}, which" in message
+def test_a_refusal_names_the_options_that_the_v2_runner_does_not_have(flags: list[str], named: str) -> None:
+    asked = result("0.24.0", QWEN, EAGLE, *flags, env={"VLLM_USE_V2_MODEL_RUNNER": "1"})
+    (message,) = [f.message for f in asked.findings if "v2-runner-refuses" in f.constraint]
+    assert named in message
+    left = result("0.24.0", QWEN, EAGLE, *flags)
+    assert runner(left) == "V1"
+    assert left.resolved["vllm/v1-runner-by-option-024"]
