@@ -30,6 +30,23 @@ def draft_vocab_differs(facts: Facts) -> Fact:
     return Known(target.value != draft.value)
 
 
+# Sizes of one vocabulary differ by padding, which is smaller than this.
+_PADDING = 1024
+
+
+def draft_vocab_is_another(facts: Facts) -> Fact:
+    """Whether the sizes of the two vocabularies differ by more than padding: the draft then numbers other tokens."""
+    differs = draft_vocab_differs(facts)
+    if differs != Known(True):
+        return differs
+    target, draft = facts.get("target.vocab_size"), facts.get("draft.vocab_size")
+    assert isinstance(target, Known)
+    assert isinstance(draft, Known)
+    if not isinstance(target.value, int) or not isinstance(draft.value, int):
+        return Missing("vocabulary sizes of target and draft")
+    return Known(abs(target.value - draft.value) > _PADDING)
+
+
 # Scaling whose longer length newer releases serve only where it is asked for: _get_and_verify_max_len, vllm/config/model.py.
 _ASKED_FOR = ("longrope", "su")
 
@@ -93,6 +110,7 @@ def architecture_names(facts: Facts) -> Fact:
 DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "draft_vocab_differs": draft_vocab_differs,
+    "draft_vocab_is_another": draft_vocab_is_another,
     "target_length": target_length,
     "target_config_length": target_config_length,
     "draft_length": draft_length,
