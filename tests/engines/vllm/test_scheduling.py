@@ -200,12 +200,12 @@ def test_the_largest_captured_size(words: tuple[str, ...], largest: int | None) 
         ("0.28.0", 6, ("--max-num-seqs", "6", "--cudagraph-capture-sizes", "7", "42"), None),
         ("0.28.0", 6, ("--max-num-seqs", "5", "--max-cudagraph-capture-size", "42"), None),
         ("0.33.0", 3, ("--max-num-seqs", "6", "--max-cudagraph-capture-size", "6"), Severity.WARNING),
-        ("0.27.1", 16, ("--max-num-seqs", "32"), Severity.INFO),
+        ("0.27.1", 16, ("--max-num-seqs", "32"), Severity.WARNING),
         ("0.27.1", 16, ("--max-num-seqs", "30"), None),
         ("0.27.1", 16, (), None),
         ("0.27.1", 16, ("--max-num-seqs", "32", "--enforce-eager"), None),
         ("0.27.1", 16, ("--max-num-seqs", "32", "--max-num-batched-tokens", "512"), None),
-        ("0.12.0", 3, ("--max-num-seqs", "32"), Severity.INFO),
+        ("0.12.0", 3, ("--max-num-seqs", "32"), Severity.WARNING),
         ("0.13.0", 3, ("--max-num-seqs", "32"), None),
         ("0.10.2", 3, ("--max-num-seqs", "32", "--cuda-graph-sizes", "128"), None),
     ],
@@ -213,7 +213,7 @@ def test_the_largest_captured_size(words: tuple[str, ...], largest: int | None) 
 def test_decode_steps_wider_than_the_graphs(
     release: str, tokens: int, words: tuple[str, ...], told: Severity | None
 ) -> None:
-    """A warning where the launch writes the sizes, an info where they are the engine's own; steps end at their budget."""
+    """A warning where the launch writes how many requests it serves, with sizes or without; steps end at their budget."""
     found = met(case(release, {"method": "ngram", "num_speculative_tokens": tokens}, *words))
     severities = {severity for name, severity in found.items() if name.startswith("vllm/graphs-below-decode")}
     assert severities == ({told} if told else set())
