@@ -9,7 +9,8 @@ from specconf.engines.options import as_text
 from specconf.facts import Fact, Facts, Known
 from specconf.rules.conditions import All, AnyOf, Condition, Deferred, Not, Test
 
-_METHOD = "speculative_config.method"
+# Facts of the target that are computed are named by the target, too, and an option that names a method by its word.
+_OF_TARGET, _METHOD = ("target.", "derived.target_"), ".method"
 
 
 def met(condition: Condition, facts: Facts, view: View) -> str:
@@ -50,11 +51,11 @@ def _names_negated(condition: Condition, facts: Facts, view: View) -> Iterator[s
 
 def _name(path: str, facts: Facts, view: View) -> str:
     root, _, rest = path.partition(".")
-    if root == "target" or path == "derived.target_all_attention":
+    if path.startswith(_OF_TARGET):
         return f"the target {_text(facts.get('target.architecture'))}"
     if root not in ("option", "asked"):
         return rest.replace("_", " ")
-    if rest == _METHOD:
+    if rest.endswith(_METHOD):
         return f"method {_text(facts.get(path))}"
     options = view.by_path.get(rest, ())
     return options[0].names[0] if options and options[0].names else rest
