@@ -14,14 +14,14 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine
-from specconf.facts import Known
+from specconf.facts import Effective, Known
 from specconf.findings import Effect, Finding, Severity, Stage
 from specconf.rules.checker import with_defaults
 from specconf.rules.judge import Judgement
@@ -44,6 +44,7 @@ class Answer:
     case: str
     recorded: dict[str, Any]
     judgement: Judgement
+    effective: Mapping[str, Effective]
 
     @property
     def refusals(self) -> list[Finding]:
@@ -59,9 +60,8 @@ class Answer:
 
     def in_force(self, path: str) -> Any:
         """A value of our effective configuration, the engine's own default included; UNKNOWN where it is not known."""
-        view = load_database("vllm").at(self.release)
-        effective = with_defaults(self.judgement.result.effective, get_engine("vllm"), view).get(path)
-        return effective.value.value if effective and isinstance(effective.value, Known) else UNKNOWN
+        found = self.effective.get(path)
+        return found.value.value if found and isinstance(found.value, Known) else UNKNOWN
 
 
 def read_recorded(folder: Path) -> dict[str, dict[str, Any]]:
@@ -103,7 +103,9 @@ def answers() -> Iterator[Answer]:
                 "draft": configs.get(case["draft"]) if case["draft"] else None,
                 "facts": {"hardware.platform": "cpu"},
             }
-            yield Answer(release, name, answer, run_probe(database, engine, launch)[1])
+            judgement = run_probe(database, engine, launch)[1]
+            effective = with_defaults(judgement.result.effective, engine, database.at(release))
+            yield Answer(release, name, answer, judgement, effective)
 
 
 def page(found: Sequence[Answer]) -> str:

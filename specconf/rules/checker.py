@@ -109,8 +109,10 @@ def _check_one(
 
 def _refused_already(constraint: Constraint, result: CheckResult) -> bool:
     """Whether a constraint would replace only values that the launch is refused for: it never comes to that."""
+    if constraint.effect is not Effect.OVERRIDES or not constraint.sets:
+        return False
     refused = {f.option for f in result.findings if not f.constraint and f.effect is Effect.REJECTS}
-    return constraint.effect is Effect.OVERRIDES and bool(constraint.sets) and constraint.sets.keys() <= refused
+    return constraint.sets.keys() <= refused
 
 
 def _not_checked(constraint: Constraint, held: Ternary, truth: Truth, view: View) -> NotChecked:

@@ -87,7 +87,8 @@ def _plain_faults(database: Database, constraint: Constraint) -> Iterator[str]:
         yield "it has no fix"
     if constraint.resolves and not constraint.sets:
         yield "it sets nothing"
-    yield from (f"it gives way to {name}, which does not exist" for name in sorted(constraint.unless - _ids(database)))
+    unknown = [name for name in sorted(constraint.unless) if database.constraint(name) is None]
+    yield from (f"it gives way to {name}, which does not exist" for name in unknown)
     for leaf in condition_of(constraint).leaves():
         if isinstance(leaf, Test):
             yield from _unknown_names(database, leaf)
@@ -97,10 +98,6 @@ def _plain_faults(database: Database, constraint: Constraint) -> Iterator[str]:
     for label, example in (("probe", constraint.probe), ("twin", constraint.twin)):
         if example is None:
             yield f"it has no {label}"
-
-
-def _ids(database: Database) -> set[str]:
-    return {constraint.id for constraint in database.constraints}
 
 
 def _unknown_names(database: Database, test: Test) -> Iterator[str]:

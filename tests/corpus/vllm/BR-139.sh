@@ -1,5 +1,5 @@
 #!/bin/bash
-docker run --rm --gpus all -p 8000:8000 -v ~/.cache/huggingface:/root/.cache/huggingface \
+docker run --rm --gpus all -p 8000:8000 -e HF_HOME=/models -v models:/models \
   vllm/vllm-openai:v0.25.1 \
   google/gemma-4-26B-A4B-it \
   --quantization fp8 --kv-cache-dtype fp8 \

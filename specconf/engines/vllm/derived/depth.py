@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.vllm.derived.speculation import draft_is_target
+from specconf.engines.vllm.derived.speculation import drafter_role
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
 # Both lists repeat the columns `depth` and `depth_default` of the harvested table mtp_families, which a derived fact cannot
@@ -28,10 +28,9 @@ _PREFIX_DECODER = "RadioMBartPrefixForCausalLM"
 
 def trained_depth(facts: Facts) -> Fact:
     """The number of tokens that one pass of the drafting checkpoint's MTP layers proposes; 0 where nothing says it."""
-    own = draft_is_target(facts)
-    if not isinstance(own, Known):
-        return own
-    role = "target" if own.value else "draft"
+    role = drafter_role(facts)
+    if not isinstance(role, str):
+        return role
     names = [facts.get(f"{role}.{path}") for path in ("model_type", "architecture")]
     known = {name.value for name in names if isinstance(name, Known)}
     if known & _ONE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from specconf.engines.vllm.derived.speculation import draft_is_target
+from specconf.engines.vllm.derived.speculation import drafter_role
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 from specconf.words import JsonValue
 
@@ -83,10 +83,8 @@ def target_experts(facts: Facts) -> Fact:
 
 def draft_experts(facts: Facts) -> Fact:
     """The number of experts of the checkpoint that drafts; 0 where it is dense."""
-    own = draft_is_target(facts)
-    if not isinstance(own, Known):
-        return own
-    return _experts("target" if own.value else "draft", facts)
+    role = drafter_role(facts)
+    return _experts(role, facts) if isinstance(role, str) else role
 
 
 DERIVATIONS: Mapping[str, Derivation] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specconf.engines.vllm.derived.speculation import CONFIG, draft_is_target
+from specconf.engines.vllm.derived.speculation import CONFIG, drafter, drafter_role
 from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 from specconf.words import JsonValue
 
@@ -36,10 +36,7 @@ def _first(facts: Facts, *paths: str) -> Fact:
 
 def drafter_architectures(facts: Facts) -> Fact:
     """The architectures of whichever checkpoint drafts; an empty list where none is named."""
-    own = draft_is_target(facts)
-    if not isinstance(own, Known):
-        return own
-    found = facts.get("target.architectures" if own.value else "draft.architectures")
+    found = drafter(facts, "architectures")
     return Known([]) if found == Known(None) else found
 
 
@@ -92,10 +89,9 @@ def draft_taps_beyond_target(facts: Facts) -> Fact:
 
 def drafter_vocab(facts: Facts) -> Fact:
     """The size of the vocabulary that the drafting checkpoint's head scores."""
-    own = draft_is_target(facts)
-    if not isinstance(own, Known):
-        return own
-    role = "target" if own.value else "draft"
+    role = drafter_role(facts)
+    if not isinstance(role, str):
+        return role
     reduced = facts.get(f"{role}.draft_vocab_size")
     whole = facts.get(f"{role}.vocab_size")
     found = whole if reduced in (Known(None), Known(0)) else reduced

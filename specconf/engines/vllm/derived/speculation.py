@@ -42,16 +42,22 @@ def draft_is_target(facts: Facts) -> Fact:
     return draft if isinstance(draft, Missing) else Missing("the names of target and draft")
 
 
-def _drafter(path: str) -> Derivation:
+def drafter_role(facts: Facts) -> str | Fact:
+    """Whether the target's own checkpoint drafts or another: target or draft, else the fact that is missing to tell."""
+    own = draft_is_target(facts)
+    if not isinstance(own, Known):
+        return own
+    return "target" if own.value else "draft"
+
+
+def drafter(facts: Facts, path: str) -> Fact:
     """A fact of whichever checkpoint drafts."""
+    role = drafter_role(facts)
+    return facts.get(f"{role}.{path}") if isinstance(role, str) else role
 
-    def derive(facts: Facts) -> Fact:
-        own = draft_is_target(facts)
-        if not isinstance(own, Known):
-            return own
-        return facts.get(f"target.{path}" if own.value else f"draft.{path}")
 
-    return derive
+def _drafter(path: str) -> Derivation:
+    return lambda facts: drafter(facts, path)
 
 
 def draft_name(facts: Facts) -> Fact:
@@ -146,6 +152,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "drafter_model_type": _drafter("model_type"),
     "drafter_architecture": _drafter("architecture"),
     "drafter_mtp_layers": _drafter("mtp_layers"),
+    "mtp_modules": _drafter("config.num_nextn_predict_layers"),
     "draft_known": draft_known,
     "draft_name": draft_name,
     "named_by_flags": named_by_flags,
