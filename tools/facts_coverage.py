@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,26 +35,84 @@ from specconf.rules.probes import run_probe
 
 ROOT = Path(__file__).resolve().parent.parent
 EXECUTABLE, DESCRIBED, DATA, OUT_OF_SCOPE, UNMAPPED = "executable", "described", "data", "out of scope", "unmapped"
-# What a facts file calls an effect, by what a user would call it.
+# What facts files call an effect, by what a user would call it. A row may name several ("warn->reject"): the strongest counts.
 KINDS = {
     "startup_error": "reject",
+    "startup_assert": "reject",
     "request_error": "reject",
+    "request_reject": "reject",
+    "runtime_error": "reject",
+    "reject": "reject",
+    "crash": "reject",
+    "garbage": "reject",
     "auto_change": "override",
+    "warn_and_change": "override",
+    "silent_change": "override",
+    "change": "override",
+    "disable": "override",
     "silent": "ignore",
+    "silent_ignore": "ignore",
     "startup_warning": "warn",
+    "warn_only": "warn",
+    "warn": "warn",
+    "doc": "fact",
     "fact": "fact",
+    "-": "fact",
+}
+_STRONGEST = ("reject", "override", "ignore", "warn", "fact")
+# The key of the rows that are checks, and what these call a row's category and its effect.
+_CHECKS = {
+    "vllm": ("checks", "category", "effect"),
+    "sglang": ("checks", "area", "effect_kind"),
+    "tensorrt-llm": ("f_checks", "area", "kind"),
+}
+# TensorRT-LLM's facts say where a check stands, not at which stage it answers; the first words that are found decide.
+_STAGES_BY_PLACE = {
+    "validate_request": "request",
+    "_check_arguments": "request",
+    "token bans": "request",
+    "loading": "load",
+    "worker": "worker",
+    "creator": "worker",
+    "executor": "worker",
+    "sampler": "worker",
+    "drafter": "worker",
+    "KV": "worker",
+    "path": "worker",
+    "op": "worker",
+    "docs": "docs",
 }
 # Sections of a facts file that say how it was made.
-_ABOUT = {"meta", "checks"}
+_ABOUT = {"meta", "checks", "f_checks", "engine", "written", "note", "confidence_codes", "sources", "unsure"}
 # What names a row of a table, the first that it has.
-_LABELS = ("method", "field", "flag", "target", "item", "option", "form", "release", "releases", "key", "name")
+_LABELS = (
+    "method",
+    "field",
+    "flag",
+    "target",
+    "item",
+    "option",
+    "form",
+    "release",
+    "releases",
+    "key",
+    "name",
+    "fragment",
+    "tag",
+    "arch",
+    "trap",
+    "title",
+)
 # Of checks that refuse, override or ignore at these stages nearly all can be held against a launch.
 BOUND, BOUND_STAGES, BOUND_KINDS = 0.85, frozenset({"parse", "config"}), frozenset({"reject", "override", "ignore"})
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One row of a facts file. A check has an effect, a stage, and the first and last release that have it ("": no last)."""
+    """One row of a facts file. A check has an effect, a stage, and the first and last release that have it.
+
+    "" as the first: the facts give brackets in words, so that releases are not compared; "" as the last: to the newest.
+    """
 
     id: str
     category: str
@@ -65,7 +124,8 @@ class Check:
     @property
     def kind(self) -> str:
         """reject, override, ignore, warn, or fact for a row of a table."""
-        return KINDS[self.effect]
+        named = {KINDS[word] for word in re.split("->|/", self.effect)}
+        return next(kind for kind in _STRONGEST if kind in named)
 
     @property
     def bounded(self) -> bool:
@@ -111,15 +171,25 @@ def entries(folder: Path) -> list[Entry]:
     return [*found.values()]
 
 
-def checks_of(facts: Mapping[str, Any]) -> list[Check]:
-    """The checks of a facts file, then the rows of its tables."""
-    return [
-        *(
-            Check(row["id"], row["category"], row["effect"], row["stage"], row["first"], row["last"] or "")
-            for row in facts["checks"]
-        ),
-        *_table_rows(facts),
+def checks_of(engine: str, facts: Mapping[str, Any]) -> list[Check]:
+    """The checks of an engine's facts file, then the rows of its tables."""
+    key, category, effect = _CHECKS[engine]
+    checks = [
+        Check(
+            row["id"],
+            row[category],
+            row[effect],
+            row.get("stage") or _stage_of(row["where"]),
+            row.get("first") or "",
+            row.get("last") or "",
+        )
+        for row in facts[key]
     ]
+    return [*checks, *_table_rows(facts)]
+
+
+def _stage_of(place: str) -> str:
+    return next((stage for words, stage in _STAGES_BY_PLACE.items() if words in place), "config")
 
 
 def _table_rows(facts: Mapping[str, Any]) -> Iterator[Check]:
@@ -185,7 +255,7 @@ def _entry_faults(database: Database, check: Check, entry: Entry) -> Iterator[st
             yield f"{constraint.id} is {constraint.kind}"
     if entry.finding and not _shown(database, entry.finding):
         yield f"its example does not yield {entry.finding['code']}"
-    if check.kind == "fact":
+    if not check.first:
         return
     if found and not entry.finding and not entry.corrected and (left := missing_releases(database, check, found)):
         yield f"no constraint holds in {left[0]} to {left[-1]} ({len(left)} releases), and nothing says why"
@@ -291,7 +361,7 @@ def _line(name: str, check: Check, entry: Entry | None) -> str:
     cells = (
         name,
         "" if fact else f"{check.effect}, {check.stage}",
-        "" if fact else f"{check.first}..{check.last}",
+        f"{check.first}..{check.last}" if check.first and not fact else "",
         ", ".join(parts),
         entry.corrected if entry else "",
     )
@@ -306,7 +376,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args(words)
     folder = ROOT / "tools" / "facts_explained" / f"{given.engine}_checks"
-    checks = checks_of(json.loads(given.facts.read_text("utf-8")))
+    checks = checks_of(given.engine, json.loads(given.facts.read_text("utf-8")))
     carried, database = Carried(entries(folder)), load_database(given.engine)
     wrong = [*faults(database, checks, carried)]
     print("\n".join(wrong))

@@ -10,7 +10,10 @@ import pytest
 from specconf.compat.database import load_database
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "tools" / "facts_explained" / "vllm_checks"
+FOLDERS = ROOT / "tools" / "facts_explained"
+# How many checks refuse, override or ignore before the workers, by engine.
+BOUNDED = {"vllm": 160, "sglang": 190, "tensorrt-llm": 27}
+ENGINES = sorted(path.parent.name.removesuffix("_checks") for path in FOLDERS.glob("*_checks/rows.jsonl"))
 
 
 @pytest.fixture(autouse=True)
@@ -24,24 +27,29 @@ def coverage() -> Any:
     return facts_coverage
 
 
-def test_every_row_of_the_facts_is_carried_by_what_exists() -> None:
+def kept(engine: str) -> tuple[Any, Any]:
+    """The checks of an engine and what carries them, as they are committed."""
+    folder = FOLDERS / f"{engine}_checks"
     tool = coverage()
-    checks, carried = tool.read_checks(FOLDER / "rows.jsonl"), tool.Carried(tool.entries(FOLDER))
-    assert list(tool.faults(load_database("vllm"), checks, carried)) == []
+    return tool.read_checks(folder / "rows.jsonl"), tool.Carried(tool.entries(folder))
 
 
-def test_nearly_all_checks_before_the_workers_are_executable() -> None:
-    tool = coverage()
-    executable, bounded = tool.share(tool.read_checks(FOLDER / "rows.jsonl"), tool.Carried(tool.entries(FOLDER)))
-    assert bounded > 150
-    assert executable >= tool.BOUND * bounded
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_row_of_the_facts_is_carried_by_what_exists(engine: str) -> None:
+    assert list(coverage().faults(load_database(engine), *kept(engine))) == []
 
 
-def test_the_table_is_as_the_entries_have_it() -> None:
-    tool = coverage()
-    checks, carried = tool.read_checks(FOLDER / "rows.jsonl"), tool.Carried(tool.entries(FOLDER))
-    text = tool.markdown("vllm", checks, carried, load_database("vllm"))
-    assert (ROOT / "docs" / "facts-coverage" / "vllm.md").read_text("utf-8") == text
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nearly_all_checks_before_the_workers_are_executable(engine: str) -> None:
+    executable, bounded = coverage().share(*kept(engine))
+    assert bounded >= BOUNDED[engine]
+    assert executable >= coverage().BOUND * bounded
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_table_is_as_the_entries_have_it(engine: str) -> None:
+    text = coverage().markdown(engine, *kept(engine), load_database(engine))
+    assert (ROOT / "docs" / "facts-coverage" / f"{engine}.md").read_text("utf-8") == text
 
 
 def _entry(**columns: Any) -> Any:
@@ -99,5 +107,28 @@ def test_the_rows_of_tables_are_named_by_their_section() -> None:
         "methods": [{"method": "ngram"}, {"method": "ngram"}],
         "cli": {"flags": [{"flag": "--a"}], "short": "-s"},
     }
-    ids = [check.id for check in tool.checks_of(facts)]
+    ids = [check.id for check in tool.checks_of("vllm", facts)]
     assert ids == ["methods/ngram", "methods/ngram (2)", "cli.flags/--a", "cli.short"]
+
+
+@pytest.mark.parametrize(
+    ("effect", "kind"),
+    [
+        ("warn->change->reject", "reject"),
+        ("reject/garbage", "reject"),
+        ("disable", "override"),
+        ("doc", "fact"),
+        ("-", "fact"),
+    ],
+)
+def test_a_row_that_names_several_effects_counts_as_the_strongest(effect: str, kind: str) -> None:
+    assert _check(effect=effect).kind == kind
+
+
+def test_the_stage_of_a_check_that_names_none_is_told_by_its_place() -> None:
+    tool = coverage()
+    row = {"id": "K-1", "area": "sampling", "kind": "reject", "where": "SpecSampler.validate_request"}
+    (request,) = tool.checks_of("tensorrt-llm", {"f_checks": [row]})
+    (config,) = tool.checks_of("tensorrt-llm", {"f_checks": [{**row, "where": "config validators"}]})
+    assert (request.stage, config.stage) == ("request", "config")
+    assert (request.first, request.bounded, config.bounded) == ("", False, True)

@@ -1,0 +1,51 @@
+"""What the checkpoints of a launch are to each other: a target that drafts for itself, and its layers for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
+
+
+def drafts_itself(facts: Facts) -> Fact:
+    """Whether the target's own checkpoint is opened as the draft: no draft path is given, or the same."""
+    draft, target = facts.get("option.speculative_draft_model_path"), facts.get("option.model_path")
+    if not isinstance(draft, Known) or draft.value is None:
+        return Known(True) if isinstance(draft, Known) else draft
+    return target if isinstance(target, Missing) else Known(draft == target)
+
+
+def shows_no_mtp_layers(facts: Facts) -> Fact:
+    """Whether the target's config counts its MTP layers and counts none; a family that does not count them shows nothing."""
+    layers = facts.get("target.mtp_layers")
+    return Known(isinstance(layers, Known) and layers.value == 0)
+
+
+def mtp_without_layers(facts: Facts) -> Fact:
+    """Whether the target drafts for itself and its own config shows no MTP layers."""
+    itself = drafts_itself(facts)
+    if not isinstance(itself, Known) or itself.value is False:
+        return itself
+    layers = facts.get("target.mtp_layers")
+    return Known(layers.value == 0) if isinstance(layers, Known) else layers
+
+
+def mtp_releases(facts: Facts) -> Fact:
+    """The releases that draft with this target's own layers, as words for a message."""
+    from specconf.compat.database import load_database
+
+    architecture = facts.get("target.architecture")
+    if not isinstance(architecture, Known):
+        return architecture
+    database = load_database("sglang")
+    rows = [row for row in database.tables["mtp_targets"].rows if row.value == architecture.value]
+    starts = [low for row in rows for low, _ in row.ranges.holds_in]
+    return Known(f"SGLang {database.line.names[min(starts)]} or newer" if starts else "a target that SGLang drafts for")
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "drafts_itself": drafts_itself,
+    "shows_no_mtp_layers": shows_no_mtp_layers,
+    "mtp_without_layers": mtp_without_layers,
+    "mtp_releases": mtp_releases,
+}
