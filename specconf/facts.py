@@ -166,6 +166,11 @@ class Facts:
         fact = self._option(path)
         return Effective(fact, "unknown" if isinstance(fact, Missing) else "default")
 
+    @property
+    def named_models(self) -> Mapping[str, str]:
+        """The options that name the target and the draft, by role; the draft's comes last."""
+        return {"target": self._model_path, "draft": self._draft_path}
+
     def _model_of(self, role: str, value: Fact) -> ModelView:
         """What is known of the model that an override names: one that the launch names too, or nothing."""
         for known, model in ((self._model_path, self.context.target), (self._draft_path, self.context.draft)):

@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Columns] = {
     "step": _columns("stage order releases evidence", "", stage=Stage),
     "constraint": _columns(
         "id code releases stage effect message evidence",
-        "kind step severity severity_reason when set try after unless fix probe twin also",
+        "kind step severity severity_reason when set try after unless fix probe twin also common",
         kind="executable described resolves",
         stage=Stage,
         effect=Effect,

@@ -308,6 +308,7 @@ def _constraint(row: Mapping[str, Any], ranges: Ranges, examples: Callable[[], M
         ranges=ranges,
         groups=row.get("groups") or {},
         tries=row.get("try") or {},
+        common=bool(row.get("common")),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from specconf.compat.common import common_constraints
 from specconf.compat.releases import ReleaseLine, compile_ranges
 from specconf.compat.sources import ENGINE_NAMES, SourceTree
 from specconf.compat.store import SCHEMA, part_name
@@ -59,9 +60,12 @@ def _compiled(tree: SourceTree, engine: str, line: ReleaseLine | None) -> dict[s
         "mapping": [build.plain(row, "mapping.yaml") for row in _list(tree.yaml(engine, "mapping.yaml"), "mapping")],
         "steps": [build.plain(row, "steps.yaml") for row in _list(tree.yaml(engine, "steps.yaml"), "steps")],
         "constraints": [
-            build.constraint(row, groups, path.name)
-            for path, data in tree.yaml_dir(engine, "constraints")
-            for row, groups in _constraint_rows(data)
+            *(
+                build.constraint(row, groups, path.name)
+                for path, data in tree.yaml_dir(engine, "constraints")
+                for row, groups in _constraint_rows(data)
+            ),
+            *(build.constraint(row, {}, path.name) for path, rows in common_constraints(tree, engine) for row in rows),
         ],
         "messages": [build.machine(row, "messages") for row in tree.machine_rows(engine, "messages")],
         "places": build.places,

@@ -181,6 +181,8 @@ class Constraint:
     `kind` is executable (a launch is held against it), described (nothing in a launch decides it) or resolves (what the
     engine fills in for itself where nothing is written: no finding).
 
+    `common`: it is written once for several engines and says nothing of this engine's own.
+
     Its `examples` (probe, twin, also) are read when they are first asked for: no check needs them.
     """
 
@@ -202,6 +204,7 @@ class Constraint:
     groups: Mapping[str, Any] = field(default_factory=dict)
     tries: Mapping[str, Any] = field(default_factory=dict)
     unless: frozenset[str] = frozenset()
+    common: bool = False
 
     @property
     def evaluated(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from specconf.compat.columns import COLUMNS, TABLE_COLUMNS
+from specconf.compat.common import FOLDER, common_constraints
 from specconf.compat.sources import SourceTree
 from specconf.errors import DatabaseError
 
@@ -71,6 +72,7 @@ class Reader:
         self._tables()
         for path in sorted((tree.root / engine / "constraints").glob("*.yaml")):
             self._list("constraint", f"constraints/{path.name}", "constraints", "groups")
+        self._common()
 
     def _fault(self, check: str, about: str, message: str) -> None:
         self.faults.append(Fault(check, about, message))
@@ -119,6 +121,17 @@ class Reader:
         data = self._mapping(place, *keys)
         if data:
             self._add(kind, place, data.get(keys[0]))
+
+    def _common(self) -> None:
+        """The constraints that are written once for several engines, as they stand in this one."""
+        try:
+            for path, rows in common_constraints(self._tree, self._engine):
+                place = f"{FOLDER}/constraints/{path.name}"
+                for key, line in _repeated(path):
+                    self._fault("file", f"{place}:{line}", f"the key {key} is written twice")
+                self.rows += [Row("constraint", place, row) for row in rows]
+        except DatabaseError as error:
+            self._fault("file", f"{FOLDER}/constraints", error.message)
 
     def _scopes(self) -> None:
         named = self._mapping("scopes.yaml", "scopes").get("scopes") or {}

@@ -9,6 +9,7 @@ from typing import Any
 
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Fields, LowerContext, Models, Transform
+from specconf.engines.common import DERIVATIONS as COMMON
 from specconf.facts import Derivation
 from specconf.settings import Settings
 from specconf.words import Launch
@@ -43,9 +44,8 @@ class LazyEngine:
 
     @property
     def derivations(self) -> Mapping[str, Derivation]:
-        """Facts under `derived.`."""
-        derivations: Mapping[str, Derivation] = self._part("derived", "DERIVATIONS")
-        return derivations
+        """Facts under `derived.`: those of every engine, and its own."""
+        return {**COMMON, **self._part("derived", "DERIVATIONS")}
 
     def lower_speculation(self, context: LowerContext) -> None:
         """Write the fields that the mapping table leaves to the method."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from specconf.engines.tensorrt_llm import common
 from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 
 _TENSORRT = {"tensorrt", "trt"}
@@ -20,4 +21,4 @@ def _backend(facts: Facts) -> Fact:
     return Known("tensorrt") if backend.value in _TENSORRT else backend
 
 
-DERIVATIONS: Mapping[str, Derivation] = {"backend": _backend}
+DERIVATIONS: Mapping[str, Derivation] = {**common.DERIVATIONS, "backend": _backend}

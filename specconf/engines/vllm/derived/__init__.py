@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from specconf.engines.vllm.derived import (
     capture,
+    common,
     depth,
     experts,
     features,
@@ -32,6 +33,7 @@ from specconf.facts import Derivation
 
 _TOPICS = (
     capture,
+    common,
     depth,
     experts,
     features,

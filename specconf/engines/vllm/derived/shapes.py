@@ -1,4 +1,4 @@
-"""Facts of the two checkpoints beside each other: vocabularies, lengths, and names of classes."""
+"""Facts of the two checkpoints beside each other: lengths and names of classes."""
 
 from __future__ import annotations
 
@@ -13,38 +13,6 @@ def target_text_model_type(facts: Facts) -> Fact:
     """The model type of the target's language model, which checks of the engine look at."""
     inner = facts.get("target.config.text_config.model_type")
     return inner if isinstance(inner, Known) and inner.value is not None else facts.get("target.model_type")
-
-
-def draft_vocab_differs(facts: Facts) -> Fact:
-    """Whether target and draft differ in the size of their vocabularies; a target that drafts for itself does not."""
-    if draft_is_target(facts) == Known(True):
-        return Known(False)
-    target, draft = facts.get("target.vocab_size"), facts.get("draft.vocab_size")
-    for fact in (target, draft):
-        if not isinstance(fact, Known):
-            return fact
-    assert isinstance(target, Known)
-    assert isinstance(draft, Known)
-    if target.value is None or draft.value is None:
-        return Missing("vocabulary sizes of target and draft")
-    return Known(target.value != draft.value)
-
-
-# Sizes of one vocabulary differ by padding, which is smaller than this.
-_PADDING = 1024
-
-
-def draft_vocab_is_another(facts: Facts) -> Fact:
-    """Whether the sizes of the two vocabularies differ by more than padding: the draft then numbers other tokens."""
-    differs = draft_vocab_differs(facts)
-    if differs != Known(True):
-        return differs
-    target, draft = facts.get("target.vocab_size"), facts.get("draft.vocab_size")
-    assert isinstance(target, Known)
-    assert isinstance(draft, Known)
-    if not isinstance(target.value, int) or not isinstance(draft.value, int):
-        return Missing("vocabulary sizes of target and draft")
-    return Known(abs(target.value - draft.value) > _PADDING)
 
 
 # Scaling whose longer length newer releases serve only where it is asked for: _get_and_verify_max_len, vllm/config/model.py.
@@ -109,8 +77,6 @@ def architecture_names(facts: Facts) -> Fact:
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
-    "draft_vocab_differs": draft_vocab_differs,
-    "draft_vocab_is_another": draft_vocab_is_another,
     "target_length": target_length,
     "target_config_length": target_config_length,
     "draft_length": draft_length,
