@@ -5,7 +5,7 @@ What holds at one release is `specconf.compat.view`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class Database:
         self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
         self._raw = raw
         self._views: dict[Point, View] = {}
+        self._orders: dict[tuple[tuple[str, ...], ...], Sequence[int]] = {}
         self._typed: dict[int, Option] = {}
         self._rules: dict[int, Constraint] = {}
 
@@ -69,6 +70,23 @@ class Database:
     def constraint_ranges(self) -> tuple[Ranges, ...]:
         """Where each constraint holds, in the order of the data: few of them hold in any one release."""
         return tuple(Ranges.unpack(row["r"]) for row in self._raw["constraints"])
+
+    def constraint_order(self, steps: tuple[tuple[str, ...], ...]) -> Sequence[int]:
+        """The places of all constraints by stage and step; `steps` lists for a stage, named first, its steps in order.
+
+        A constraint without a step comes last in its stage. Sorted once for all releases that share an order.
+        """
+        found = self._orders.get(steps)
+        if found is None:
+            ranks = {stage: {step: rank for rank, step in enumerate(order)} for stage, *order in steps}
+
+            def key(index: int) -> tuple[int, int]:
+                row = self._raw["constraints"][index]
+                order = ranks.get(row["stage"], {})
+                return Stage(row["stage"]).rank, order.get(row.get("step", ""), len(order))
+
+            found = self._orders[steps] = sorted(range(len(self._raw["constraints"])), key=key)
+        return found
 
     def constraint_row(self, index: int) -> Constraint:
         """One constraint, typed when it is first asked for."""
@@ -188,7 +206,7 @@ class Database:
             {**row, "when": change(row["when"])} if row["id"] == identifier else row for row in self._raw["constraints"]
         ]
         changed = Database({**self._raw, "constraints": rows})
-        changed.line, changed._typed = self.line, self._typed
+        changed.line, changed._typed, changed._orders = self.line, self._typed, self._orders
         changed._rules = {index: rule for index, rule in self._rules.items() if rule.id != identifier}
         vars(changed).update({name: value for name, value in vars(self).items() if name in _NOT_OF_CONSTRAINTS})
         return changed

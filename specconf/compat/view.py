@@ -142,9 +142,17 @@ class View:
     @cached_property
     def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
         """Constraints that hold or may hold here, in the engine's order of stages and steps."""
-        held_at = ((index, ranges.holds(self.point)) for index, ranges in enumerate(self.db.constraint_ranges))
-        rows = [(self.db.constraint_row(index), held) for index, held in held_at if held is not False]
-        return tuple(_ordered(rows, self._step_order))
+        held = dict(self._held_constraints())
+        order = self.db.constraint_order(tuple((stage, *steps) for stage, steps in self._step_order.items()))
+        return tuple(_placed([(self.db.constraint_row(index), held[index]) for index in order if index in held]))
+
+    def _held_constraints(self) -> Iterator[tuple[int, Ternary]]:
+        """The places in the data of the constraints that hold or may hold."""
+        positions = self.point.positions
+        for index, ranges in enumerate(self.db.constraint_ranges):
+            held = ranges.at(positions[0]) if len(positions) == 1 else ranges.holds(self.point)
+            if held is not False:
+                yield index, held
 
     @cached_property
     def _step_order(self) -> Mapping[str, Sequence[str]]:
@@ -229,18 +237,10 @@ class _Names(Mapping[str, Option]):
         return len(self._rows)
 
 
-def _ordered(
-    rows: Sequence[tuple[Constraint, Ternary]], steps: Mapping[str, Sequence[str]]
-) -> list[tuple[Constraint, Ternary]]:
-    """By stage, then the engine's own steps (a constraint without a step comes last in its stage), then `after`."""
-
-    def key(row: tuple[Constraint, Ternary]) -> tuple[int, int]:
-        constraint = row[0]
-        order = steps.get(constraint.stage, ())
-        step = order.index(constraint.step) if constraint.step in order else len(order)
-        return constraint.stage.rank, step
-
-    ordered = sorted(rows, key=key)
+def _placed(ordered: Sequence[tuple[Constraint, Ternary]]) -> Sequence[tuple[Constraint, Ternary]]:
+    """Constraints in the order of stages and steps, each behind those that it comes `after`."""
+    if not any(constraint.after for constraint, _ in ordered):
+        return ordered
     placed: list[tuple[Constraint, Ternary]] = []
     waiting = {c.id: (c, held) for c, held in ordered}
     while waiting:

@@ -141,6 +141,9 @@ class Named:
         yield self
 
 
+_PLAIN = {True: Truth(True), False: Truth(False)}
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """One fact against one right side."""
@@ -160,6 +163,9 @@ class Test:
             return Truth(None, frozenset({left.needs}))
         if self.op in {"in_table", "not_in_table"}:
             return self._table_truth(left, view)
+        if type(left) is Known and not isinstance(self.right, dict):  # nearly all tests: one value against a constant
+            answer = _compare(self.op, left.value, self.right)
+            return _PLAIN[answer] if answer is not None else Truth(None, frozenset({self.path}))
         right = evaluate(self.right, facts)
         if isinstance(right, Missing):
             return Truth(None, frozenset({right.needs}))

@@ -7,6 +7,7 @@ None in a field means "leave it to the engine". Three fields have defaults of th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -81,6 +82,11 @@ class Spec(Section):
 
     def set_fields(self) -> dict[str, JsonValue]:
         """Every set field by dotted name, in the order of the spec; `engines` is not among them."""
+        return dict(self._set_fields)
+
+    @cached_property
+    def _set_fields(self) -> dict[str, JsonValue]:
+        """Read once: a spec is judged at hundreds of releases and never changes."""
         values = ((field, read(self, field)) for field in leaf_infos(Spec))
         return {field: value for field, value in values if value is not None}
 
