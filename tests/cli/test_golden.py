@@ -42,8 +42,12 @@ COMMANDS = {
         "-r",
         "trtllm=1.4.0rc1",
     ],
-    "check-all-releases": ["check", "examples/llama-eagle-tree.yaml", "--all-releases"],
     "explain-constraint": ["explain", "sglang/overlap-topk"],
+    # Every example over every release of every engine.
+    **{
+        f"matrix-{path.stem}": ["check", f"examples/{path.name}", "--all-releases"]
+        for path in sorted((ROOT / "examples").glob("*.yaml"))
+    },
 }
 
 
