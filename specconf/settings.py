@@ -94,13 +94,15 @@ class Problem:
 class Settings(Mapping[str, Value]):
     """The settings of one launch. As a mapping: path → the value that counts.
 
-    `unresolved` are words that may hold options that were not seen; `problems` are words that could not be read.
+    `unresolved` are words that may hold options that were not seen; `problems` are words that could not be read. `files`
+    are the texts of files beside the launch, by the name that its words give them.
     """
 
     engine: str
     items_by_path: Mapping[str, Setting] = field(default_factory=dict)
     unresolved: tuple[Word, ...] = ()
     problems: tuple[Problem, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, path: str) -> Value:
         return self.items_by_path[path].value
@@ -150,6 +152,7 @@ class SettingsBuilder:
         self._written: dict[str, list[Written]] = {}
         self._unresolved: list[Word] = []
         self._problems: list[Problem] = []
+        self._files: dict[str, str] = {}
 
     def write(self, path: str, written: Written) -> None:
         """One more value for a path."""
@@ -177,10 +180,14 @@ class SettingsBuilder:
         """A word that the engine's parser would not take."""
         self._problems.append(problem)
 
+    def file(self, name: str, text: str) -> None:
+        """The text of a file beside the launch, which an option may name."""
+        self._files[name] = text
+
     def build(self) -> Settings:
         """The settings so far."""
         items = {path: Setting(path, tuple(written)) for path, written in self._written.items()}
-        return Settings(self.engine, items, tuple(self._unresolved), tuple(self._problems))
+        return Settings(self.engine, items, tuple(self._unresolved), tuple(self._problems), self._files)
 
 
 def nested(flat: Mapping[str, Value]) -> dict[str, JsonValue]:

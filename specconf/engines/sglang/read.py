@@ -28,6 +28,8 @@ def resolve(launch: Launch, view: View) -> Settings:
     if served:
         rest = _served_model(_less_model_type(rest), view, builder)
     files = dict(launch.files)
+    for name, text in files.items():
+        builder.file(name, text)
     if view.has("config") and any(word.value == CONFIG for word in rest):
         rest = _merge_config(rest, files, view, builder)
     _read(rest, view, builder)

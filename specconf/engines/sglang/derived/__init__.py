@@ -7,8 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.derived import algorithm, checkpoints, common, deployment
+from specconf.engines.sglang.derived import (
+    adaptive,
+    algorithm,
+    capture,
+    checkpoints,
+    common,
+    deployment,
+    environment,
+)
 from specconf.facts import Derivation
 
-_TOPICS = (algorithm, checkpoints, common, deployment)
+_TOPICS = (
+    adaptive,
+    algorithm,
+    capture,
+    checkpoints,
+    common,
+    deployment,
+    environment,
+)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
