@@ -15,6 +15,7 @@ from specconf.engines.sglang.derived import (
     common,
     deployment,
     environment,
+    pools,
 )
 from specconf.facts import Derivation
 
@@ -26,5 +27,6 @@ _TOPICS = (
     common,
     deployment,
     environment,
+    pools,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}

@@ -1,0 +1,73 @@
+"""What a launch keeps beside its KV cache: recurrent state, and the attention backends that read the pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.engines.sglang.schedule import truth
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
+
+_PER_LAYER = "GraniteMoeHybridForCausalLM"
+
+
+def recurrent_architecture(facts: Facts) -> Fact:
+    """The target's architecture as the handling of recurrent state sees it; None for a Granite hybrid without Mamba layers."""
+    architecture = facts.get("target.architecture")
+    if not isinstance(architecture, Known) or architecture.value != _PER_LAYER:
+        return architecture
+    layers = facts.get("target.config.layer_types")
+    if not isinstance(layers, Known):
+        return layers
+    return architecture if isinstance(layers.value, list) and "mamba" in layers.value else Known(None)
+
+
+def prefill_backend(facts: Facts) -> Fact:
+    """The attention backend of prefill: its own where it is given, else the one for both."""
+    return _one_of_a_pair(facts, "prefill")
+
+
+def decode_backend(facts: Facts) -> Fact:
+    """The attention backend of decode: its own where it is given, else the one for both."""
+    return _one_of_a_pair(facts, "decode")
+
+
+def _one_of_a_pair(facts: Facts, phase: str) -> Fact:
+    own = facts.get(f"option.{phase}_attention_backend")
+    if not isinstance(own, Known) or own.value is not None:
+        return own
+    both = facts.get("option.attention_backend")
+    # An unset backend is chosen by the engine, for hardware and model.
+    return Missing("option.attention_backend") if isinstance(both, Known) and both.value is None else both
+
+
+def online_compress(facts: Facts) -> Fact:
+    """Whether DeepSeek-V4's c128 states are compressed online, as SGLANG_OPT_USE_ONLINE_COMPRESS says."""
+    return _switch(facts, "SGLANG_OPT_USE_ONLINE_COMPRESS")
+
+
+def online_c128_mtp(facts: Facts) -> Fact:
+    """Whether that is allowed beside MTP, as SGLANG_EXPERIMENTAL_ONLINE_C128_MTP says."""
+    return _switch(facts, "SGLANG_EXPERIMENTAL_ONLINE_C128_MTP")
+
+
+def cpp_radix_tree(facts: Facts) -> Fact:
+    """Whether the C++ radix tree is used, as SGLANG_EXPERIMENTAL_CPP_RADIX_TREE says."""
+    return _switch(facts, "SGLANG_EXPERIMENTAL_CPP_RADIX_TREE")
+
+
+def _switch(facts: Facts, name: str) -> Fact:
+    found = facts.get(f"option.env.{name}")
+    if not isinstance(found, Known):
+        return found
+    value = truth(found.value)
+    return Missing(f"option.env.{name}", "no boolean that SGLang reads") if value is None else Known(value)
+
+
+DERIVATIONS: Mapping[str, Derivation] = {
+    "recurrent_architecture": recurrent_architecture,
+    "prefill_backend": prefill_backend,
+    "decode_backend": decode_backend,
+    "online_compress": online_compress,
+    "online_c128_mtp": online_c128_mtp,
+    "cpp_radix_tree": cpp_radix_tree,
+}
