@@ -1,0 +1,14 @@
+"""Facts under `derived.` that TensorRT-LLM computes from several settings before its checks look at them.
+
+One module per topic, each with its own table; a name stands in one of them only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from specconf.engines.tensorrt_llm.derived import checkpoints, launch, schedules, trees
+from specconf.facts import Derivation
+
+_TOPICS = (launch, schedules, trees, checkpoints)
+DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
