@@ -1,4 +1,4 @@
-"""The static tree that `eagle_choices` describes: each choice is a path from the root, by the rank of the token at each depth."""
+"""The static tree of `eagle_choices`: each choice is a path from the root, by the rank of the token at each depth."""
 
 from __future__ import annotations
 
