@@ -12,6 +12,7 @@ from specconf.engines.base import default_fact
 from specconf.engines.sglang import ENGINE
 from specconf.facts import Context, Fact, Facts, Known, Missing, as_fact
 from specconf.findings import Severity
+from specconf.readers.launches import find_launches
 from specconf.rules.judge import Judgement, judge_settings
 from tests.engines.sglang.support import UNKNOWN_MODELS, models_of, resolve
 
@@ -192,3 +193,19 @@ def test_block_verification_brings_the_conditions_of_rejection_sampling(database
     judgement = judged(database, "0.5.23", *EAGLE3, *CHAIN, *block)
     assert in_force(judgement, "speculative_use_rejection_sampling") == Known(True)
     assert "sglang/rejection-thresholds" in found(judgement)
+
+
+def test_the_adaptive_file_of_a_script_is_read(database: Database) -> None:
+    script = (
+        "cat > a.json <<'EOF'\n"
+        '{"candidate_steps": [1, 3]}\n'
+        "EOF\n"
+        "python -m sglang.launch_server --model-path t --speculative-algorithm EAGLE3 --speculative-draft-model-path d "
+        "--speculative-adaptive --speculative-adaptive-config a.json\n"
+    )
+    (item,) = find_launches(script, "run.sh")
+    view = database.at("0.5.23")
+    judgement = judge_settings(ENGINE.resolve(item.launch, view), ENGINE, view, models_of(LLAMA, HEAD))
+    (error,) = judgement.errors
+    assert error.constraint == "sglang/adaptive-file"
+    assert "no entry under a batch size" in error.message
