@@ -350,14 +350,18 @@ def _value_table(found: Sequence[Answer]) -> list[str]:
 
 
 def _grouped(rows: Iterable[tuple[Answer, str]]) -> list[str]:
-    """One line for the releases in which the same is said of a launch, with the reason where it is known."""
-    groups: dict[tuple[str, str, str, str], list[str]] = {}
-    for answer, text in rows:
-        groups.setdefault((answer.name, answer.machine, answer.probe, text), []).append(answer.release)
-    lines = []
-    for (name, machine, probe, text), releases in groups.items():
-        why = reason(name, probe, releases[0], text)
-        lines.append(f"- {name} {probe} on {machine}, {_span(releases)}: {text}" + (f" ({why})" if why else ""))
+    """One line for the launches and releases of which the same is said, with the reason where it is known."""
+    by_launch: dict[tuple[str, str, str, str], list[str]] = {}
+    for a, text in rows:
+        by_launch.setdefault((a.name, a.machine, text, a.probe), []).append(a.release)
+    groups: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for (name, machine, text, probe), releases in by_launch.items():
+        why = reason(name, probe, machine, text)
+        groups.setdefault((name, machine, _span(releases), text, why), []).append(probe)
+    lines = [
+        f"- {name} on {machine}, {span}: {text}" + (f" ({why})" if why else "") + f": {', '.join(probes)}"
+        for (name, machine, span, text, why), probes in groups.items()
+    ]
     return lines or ["None."]
 
 

@@ -74,7 +74,7 @@ def _one_size(facts: Facts) -> float | Missing:
     memory = gpu_mib(facts)
     if isinstance(memory, Known):
         return _number(memory.value)
-    return memory if isinstance(memory, Missing) else Missing("hardware.gpu")
+    return memory if isinstance(memory, Missing) else Missing("which size of memory the GPU has")
 
 
 def share_by_width_or_13(facts: Facts) -> Fact:
