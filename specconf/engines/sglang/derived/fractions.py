@@ -192,12 +192,11 @@ def share_after_graphs(facts: Facts) -> Fact:
     return _reserve(facts, _number(values["cuda_graph_max_bs_decode"]) * 2, draft=2)
 
 
-def share_after_piecewise(facts: Facts) -> Fact:
+def share_after_piecewise(facts: Facts, *, limits: tuple[str, ...] = ("max_total_tokens",)) -> Fact:
     """What activations and the graphs of both kinds leave, with 4 GiB for a draft."""
     values = _read(facts, "option.cuda_graph_max_bs_decode", "option.disable_piecewise_cuda_graph")
     if isinstance(values, Missing):
         return values
-    limits = ("max_total_tokens", "context_length")
     prefill = 0.0 if values["disable_piecewise_cuda_graph"] is True else _prefill_graphs(facts, limits)
     return prefill if isinstance(prefill, Missing) else _reserve(
         facts, _number(values["cuda_graph_max_bs_decode"]) * 2 + prefill, draft=4
@@ -244,6 +243,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "share_by_class_or_standalone": partial(share_by_class, standalone=6),
     "share_after_graphs": share_after_graphs,
     "share_after_piecewise": share_after_piecewise,
+    "share_after_piecewise_in_context": partial(share_after_piecewise, limits=("max_total_tokens", "context_length")),
     "share_after_both_always": partial(share_after_both, roles=False, limits=("max_total_tokens", "context_length")),
     "share_after_both_in_context": partial(share_after_both, limits=("max_total_tokens", "context_length")),
     "share_after_both": share_after_both,
