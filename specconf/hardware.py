@@ -53,6 +53,25 @@ _MEMORY = {
     "RTX 5090": 32,
 }
 
+# Mebibytes that the driver reports, for every size that is sold under the name.
+_REPORTED = {
+    "T4": (15360,),
+    "A100": (40960, 81920),
+    "A10": (23028,),
+    "A10G": (23028,),
+    "A40": (46068,),
+    "RTX 3090": (24576,),
+    "L4": (23034,),
+    "L40": (46068,),
+    "L40S": (46068,),
+    "RTX 4090": (24564,),
+    "H100": (81559,),
+    "H200": (143771,),
+    "H20": (97871,),
+    "B200": (183359,),
+    "RTX 5090": (32607,),
+}
+
 
 def capability(gpu: str) -> float | None:
     """CUDA compute capability of a GPU by its name in a spec, or None when it is not in the table."""
@@ -62,6 +81,11 @@ def capability(gpu: str) -> float | None:
 def memory(gpu: str) -> int | None:
     """Gigabytes of memory of a GPU by its name in a spec, or None when it is not in the table."""
     return _MEMORY.get(_name(gpu))
+
+
+def reported_memory(gpu: str) -> tuple[int, ...]:
+    """Mebibytes of memory that the driver reports for a GPU by its name in a spec; none when it is not in the table."""
+    return _REPORTED.get(_name(gpu), ())
 
 
 def _name(gpu: str) -> str:

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recorded_common import ASKED, UNKNOWN, agreement, first_words, in_cell, known, ruled
+
 from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine
-from specconf.facts import Effective, Known
+from specconf.facts import Effective
 from specconf.findings import Effect, Finding, Severity, Stage
 from specconf.rules.checker import with_defaults
 from specconf.rules.judge import Judgement
@@ -30,10 +32,6 @@ from specconf.rules.probes import run_probe
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests" / "engines" / "vllm" / "recorded"
 PAGE = ROOT / "docs" / "corpus" / "vllm-recorded.md"
-WORDS = 12
-UNKNOWN = object()
-# The engine was asked up to here: its parser and its config, on a CPU.
-ASKED = {Stage.PARSE, Stage.CONFIG, None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,7 @@ class Answer:
 
     def in_force(self, path: str) -> Any:
         """A value of our effective configuration, the engine's own default included; UNKNOWN where it is not known."""
-        found = self.effective.get(path)
-        return found.value.value if found and isinstance(found.value, Known) else UNKNOWN
+        return known(self.effective.get(path))
 
 
 def read_recorded(folder: Path) -> dict[str, dict[str, Any]]:
@@ -79,7 +76,7 @@ def _kept(line: dict[str, Any]) -> dict[str, Any]:
     kept = {
         "verdict": line["verdict"],
         "exception": line.get("kind"),
-        "says": " ".join(str(line.get("msg") or "").rpartition("error: ")[2].split()[:WORDS]) or None,
+        "says": first_words(str(line.get("msg") or "")),
         "method": spec.get("method"),
         "num_speculative_tokens": spec.get("n"),
         "async_scheduling": line.get("async_sched"),
@@ -149,17 +146,15 @@ def _summary(release: str, found: Sequence[Answer]) -> str:
 def _share(found: Sequence[Answer], key: str, path: str) -> str:
     told = [(a.in_force(path), a.recorded[key]) for a in found if key in a.recorded]
     unknown = sum(ours is UNKNOWN for ours, _ in told)
-    return f"{sum(ours == theirs for ours, theirs in told)} of {len(told)}" + (
-        f", {unknown} not known" if unknown else ""
-    )
+    return agreement(sum(ours == theirs for ours, theirs in told), unknown, len(told))
 
 
 def _words(answer: Answer) -> str:
-    return str(answer.recorded.get("says", "")).replace("|", "\\|")
+    return in_cell(str(answer.recorded.get("says", "")))
 
 
 def _ours(answer: Answer) -> str:
-    return ", ".join(f.constraint or f"{f.code} {f.option}" for f in answer.refusals) or "accepted"
+    return ruled(answer.refusals)
 
 
 def main(words: Sequence[str] | None = None) -> int:

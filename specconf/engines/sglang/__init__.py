@@ -25,4 +25,18 @@ ENGINE = SGLang(
     draft_path="speculative_draft_model_path",
     abbreviations=True,
     option_scopes={"options": "sglang.cli"},
+    effective_paths=(
+        "attention_backend",
+        "chunked_prefill_size",
+        "cuda_graph_backend_decode",
+        "cuda_graph_bs_decode",
+        "cuda_graph_max_bs_decode",
+        "disable_cuda_graph",
+        "disable_overlap_schedule",
+        "disable_radix_cache",
+        "enable_mixed_chunk",
+        "max_running_requests",
+        "mem_fraction_static",
+        "page_size",
+    ),
 )

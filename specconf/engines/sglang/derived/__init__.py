@@ -15,6 +15,8 @@ from specconf.engines.sglang.derived import (
     common,
     deployment,
     environment,
+    fractions,
+    memory,
     pools,
 )
 from specconf.facts import Derivation
@@ -27,6 +29,8 @@ _TOPICS = (
     common,
     deployment,
     environment,
+    fractions,
+    memory,
     pools,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
