@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.derived import algorithm, block_drafts, checkpoints, deployment
+from specconf.engines.sglang.derived import algorithm, block_drafts, checkpoints, contexts, deployment
 from specconf.facts import Derivation
 
-_TOPICS = (algorithm, block_drafts, checkpoints, deployment)
+_TOPICS = (algorithm, block_drafts, checkpoints, contexts, deployment)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
