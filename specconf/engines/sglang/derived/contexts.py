@@ -39,7 +39,9 @@ def _factor(facts: Facts, role: str) -> float | Missing:
     factor = facts.get(f"{role}.rope_factor")
     if isinstance(kind, Known) and isinstance(original, Known) and isinstance(factor, Known):
         return float(factor.value) if isinstance(factor.value, int | float) else 1.0
-    return next((fact for fact in (kind, original, factor) if isinstance(fact, Missing)), Missing(f"{role}.rope_factor"))
+    return next(
+        (fact for fact in (kind, original, factor) if isinstance(fact, Missing)), Missing(f"{role}.rope_factor")
+    )
 
 
 def served_context(facts: Facts) -> Fact:
