@@ -144,6 +144,21 @@ def _domino_faults(draft: _Draft) -> Iterator[str]:
         yield "block_size is 1, too small for a Domino head"
 
 
+def _layer_faults(draft: _Draft) -> Iterator[str]:
+    """What is wrong with the kinds of attention that the config lists for the draft's own layers."""
+    kinds = draft.first("layer_types", "text_config", "")
+    if kinds is None:
+        return
+    if not isinstance(kinds, list):
+        yield "layer_types is no list"
+        return
+    layers = draft.fact("draft.num_layers")
+    if isinstance(layers, int) and len(kinds) < layers:
+        yield "layer_types has not one entry for each layer"
+    if any(kind not in ("full_attention", "sliding_attention") for kind in kinds):
+        yield "layer_types names a kind of attention that is neither full nor sliding"
+
+
 def _lilicorr_faults(draft: _Draft) -> Iterator[str]:
     """What the head that corrects a block by its own candidates needs of the config."""
     for key in _LILICORR:
@@ -233,6 +248,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "block_draft_faults": _list_of(_parse_faults),
     "block_draft_misfits": _list_of(_fit_faults),
     "block_draft_faults_later": _list_of(_later_faults),
+    "block_draft_layer_faults": _list_of(_layer_faults),
     "lilicorr_faults": _list_of(_lilicorr_faults),
     "dspark_faults": _list_of(lambda draft: _dspark_faults(draft, "dspark_config", "dflash_config", "text_config", "")),
     "dspark_faults_early": _list_of(lambda draft: _dspark_faults(draft, "dspark_config", "text_config", "")),
