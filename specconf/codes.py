@@ -64,6 +64,11 @@ _CODES = (
         "no-native-class",
         "This release of the engine has no implementation of its own for the model's architecture.",
     ),
+    Code(
+        "SC308",
+        "draft-config",
+        "The draft's config lacks what the engine reads in it, or does not fit the target or the release.",
+    ),
     Code("SC401", "parallelism", "The parallel layout does not work with speculation, or the draft's does not fit it."),
     Code("SC402", "feature-conflict", "A feature the spec lists does not work together with speculation."),
     Code("SC501", "not-exact", "Outputs can differ from the target's own."),

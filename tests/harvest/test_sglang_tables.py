@@ -12,6 +12,7 @@ from specconf.engines.sglang.harvest.algorithms import algorithm_rows
 from specconf.engines.sglang.harvest.assemble import rows_of
 from specconf.engines.sglang.harvest.backends import backend_rows
 from specconf.engines.sglang.harvest.behaviour import metric_rows, order_rows, scope_rows
+from specconf.engines.sglang.harvest.capture import capture_rows
 from specconf.engines.sglang.harvest.drafting import drafting_rows
 from specconf.engines.sglang.harvest.mentions import speculation_messages
 from specconf.engines.sglang.harvest.multilayer import multi_layer_rows
@@ -573,3 +574,57 @@ def test_every_row_of_a_release_has_one_place_and_is_there_once() -> None:
     for row in (*found.tables, *found.messages):
         (evidence,) = row["evidence"]
         assert set(evidence) == {"kind", "release", "file", "line"}
+
+
+# --- eagle3_capture, dflash_capture, dspark_capture
+
+
+def test_the_capture_tables_follow_what_a_registered_class_inherits() -> None:
+    found = capture_of(
+        base="""
+        class LlamaForCausalLM:
+            def set_eagle3_layers_to_capture(self, layer_ids=None):
+                ...
+
+        EntryClass = LlamaForCausalLM
+        """,
+        other="""
+        from sglang.srt.models.base import LlamaForCausalLM
+
+        class Phi3ForCausalLM(LlamaForCausalLM):
+            def set_dflash_layers_to_capture(self, layer_ids):
+                ...
+
+        class GemmaForCausalLM:
+            pass
+
+        EntryClass = [Phi3ForCausalLM, GemmaForCausalLM]
+        """,
+    )
+    assert found == {"eagle3_capture": ["LlamaForCausalLM", "Phi3ForCausalLM"], "dflash_capture": ["Phi3ForCausalLM"]}
+
+
+def test_a_class_that_hands_names_on_may_have_every_method_that_the_release_knows() -> None:
+    found = capture_of(
+        base="""
+        class LlamaForCausalLM:
+            def set_dspark_layers_to_capture(self, layer_ids):
+                ...
+
+        class Wrapper:
+            def __getattr__(self, name):
+                return getattr(self.inner, name)
+
+        EntryClass = [LlamaForCausalLM, Wrapper]
+        """
+    )
+    assert found == {"dspark_capture": ["LlamaForCausalLM", "Wrapper"]}
+
+
+def capture_of(**modules: str) -> dict[str, list[str]]:
+    """The architectures of each capture table, in a release with these model files."""
+    release = release_of({f"sglang/srt/models/{name}.py": text for name, text in modules.items()})
+    found: dict[str, list[str]] = {}
+    for row in capture_rows(release, registry_rows(release)):
+        found.setdefault(row["table"], []).append(row["value"])
+    return {table: sorted(values) for table, values in found.items()}

@@ -23,6 +23,7 @@ DRAFT_MODEL: dict[str, Any] = {
 }
 TREE: dict[str, Any] = {
     "target.model": LLAMA,
+    "target.max_model_len": 2048,  # what the head takes
     "speculation.method": "eagle",
     "speculation.num_draft_tokens": 4,
     "speculation.draft.model": "yuhuili/EAGLE-LLaMA3.1-Instruct-8B",

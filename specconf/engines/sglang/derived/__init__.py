@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from specconf.engines.sglang.derived import (
     adaptive,
     algorithm,
+    block_drafts,
     capture,
     checkpoints,
     common,
+    contexts,
     deployment,
     environment,
     fractions,
@@ -24,9 +26,11 @@ from specconf.facts import Derivation
 _TOPICS = (
     adaptive,
     algorithm,
+    block_drafts,
     capture,
     checkpoints,
     common,
+    contexts,
     deployment,
     environment,
     fractions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from specconf.engines.sglang.harvest.algorithms import algorithm_rows
 from specconf.engines.sglang.harvest.backends import backend_rows
 from specconf.engines.sglang.harvest.behaviour import metric_rows, order_rows, scope_rows
+from specconf.engines.sglang.harvest.capture import capture_rows
 from specconf.engines.sglang.harvest.drafting import drafting_rows
 from specconf.engines.sglang.harvest.multilayer import multi_layer_rows
 from specconf.engines.sglang.harvest.numbers import number_rows
@@ -20,6 +21,7 @@ _CONFIGURATION = ("sglang/srt/configs/", "sglang/srt/utils/hf_transformers", "sg
 
 def table_rows(release: Release, options: list[Row]) -> list[Row]:
     """The rows of every table; `options` are the release's own option rows."""
+    registered = registry_rows(release)
     return [
         *algorithm_rows(release, options),
         *number_rows(release),
@@ -27,7 +29,8 @@ def table_rows(release: Release, options: list[Row]) -> list[Row]:
         *own_path_rows(release),
         *multi_layer_rows(release),
         *backend_rows(release),
-        *registry_rows(release),
+        *registered,
+        *capture_rows(release, registered),
         *order_rows(release),
         *scope_rows(release),
         *metric_rows(release),
