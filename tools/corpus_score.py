@@ -158,9 +158,7 @@ def resolver(engine: str, mode: str) -> Resolver:
 
 
 @cache
-def verdict(
-    name: str, launch: str, release: str, mode: str, features: tuple[str, ...] = (), gpu: str = ""
-) -> Verdict:
+def verdict(name: str, launch: str, release: str, mode: str, features: tuple[str, ...] = (), gpu: str = "") -> Verdict:
     """The verdict on all launches of a file; features that a report tells of are all that its requests use."""
     told_of = {"hardware.gpu": gpu} if gpu else {}
     listed = frozenset(features) if features else None

@@ -39,7 +39,9 @@ def test_each_case_is_found_or_known_to_be_missed(report: Any, case: Any) -> Non
 @pytest.mark.parametrize(("report", "case"), [p for p in CASES if p.values[1].level == "ok"])
 def test_no_false_error(report: Any, case: Any, mode: str) -> None:
     errors = [
-        f.message for f in corpus_score.verdict(case.engine, case.launch, case.release, mode).findings if f.severity == "error"
+        f.message
+        for f in corpus_score.verdict(case.engine, case.launch, case.release, mode).findings
+        if f.severity == "error"
     ]
     assert not errors
 
