@@ -26,6 +26,7 @@ _CAPABILITY = {
     "B300": 10.3,
     "GB300": 10.3,
     "RTX 5090": 12.0,
+    "RTX PRO 6000": 12.0,
 }
 
 # Gigabytes of the smallest card sold under the name: engines choose by size class, in which all of a name fall.
@@ -51,6 +52,7 @@ _MEMORY = {
     "B300": 270,
     "GB300": 270,
     "RTX 5090": 32,
+    "RTX PRO 6000": 96,
 }
 
 # Mebibytes that the driver reports, for every size that is sold under the name.

@@ -1,7 +1,7 @@
 """What specconf says about launches of public reports: one row a launch, scores by what they need, and the decided share.
 
-The reports stand in `tests/corpus/vllm.yaml`: per report `checkable` (what is needed to know it), `about`, perhaps
-`not_counted` with the reason, and its `cases`. A case is a launch file under `tests/corpus/vllm/`, a release, perhaps the
+The reports stand in `tests/corpus/ENGINE.yaml`: per report `checkable` (what is needed to know it), `about`, perhaps
+`not_counted` with the reason, and its `cases`. A case is a launch file under `tests/corpus/ENGINE/`, a release, perhaps the
 `features` that the report says its requests use and the `gpu` that it runs on, the level
 expected (`error`, `warning`, `info`; `ok`: nothing may be an error; `not-checked`: the rule must be listed as not checked)
 and `finds`: what it must be about, as alternatives of constraint or code, with patterns for the message (`says`) and the
@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from specconf.compat.database import load_database  # noqa: E402  # the checkout's own package, wherever it is started
 from specconf.compat.rows import Constraint  # noqa: E402
 from specconf.compat.store import load_json  # noqa: E402
-from specconf.engines.base import Models  # noqa: E402
+from specconf.engines.base import Engine, Models  # noqa: E402
 from specconf.engines.registry import get_engine  # noqa: E402
 from specconf.engines.vllm.roles import role_facts  # noqa: E402
 from specconf.findings import EvidenceKind, Finding, NotChecked, Severity  # noqa: E402
@@ -43,9 +43,8 @@ from specconf.rules.judge import judge_settings  # noqa: E402
 from specconf.settings import Settings  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus"
-MANIFEST = CORPUS / "vllm.yaml"
-PAGE = ROOT / "docs" / "corpus" / "vllm-bug-reports.md"
-ENGINE = get_engine("vllm")
+PAGES = ROOT / "docs" / "corpus"
+ENGINES = ("vllm", "sglang", "tensorrt-llm")
 ALONE, CONFIGS = "launch alone", "with configs"
 MODES = (ALONE, CONFIGS)
 # The mode in which a report counts, by what is needed to know what is wrong with it.
@@ -57,6 +56,7 @@ LEVELS = ("error", "warning", "info", "ok", "not-checked")
 class Case:
     """One launch at one release, and what should be found in it."""
 
+    engine: str
     report: str
     launch: str
     release: str
@@ -115,15 +115,26 @@ class Outcome:
     reason: str
 
 
-def reports(path: Path = MANIFEST) -> list[Report]:
-    """The manifest."""
-    items = yaml.safe_load(path.read_text(encoding="utf-8"))["reports"]
-    return [_report(item) for item in items]
+def manifest(engine: str) -> Path:
+    """The reports of an engine."""
+    return CORPUS / f"{engine}.yaml"
 
 
-def _report(item: Mapping[str, Any]) -> Report:
+def page_path(engine: str) -> Path:
+    """The page that is written of them."""
+    return PAGES / f"{engine}-bug-reports.md"
+
+
+def reports(engine: str) -> list[Report]:
+    """An engine's manifest."""
+    items = yaml.safe_load(manifest(engine).read_text(encoding="utf-8"))["reports"]
+    return [_report(engine, item) for item in items]
+
+
+def _report(engine: str, item: Mapping[str, Any]) -> Report:
     cases = tuple(
         Case(
+            engine=engine,
             report=item["id"],
             launch=case["launch"],
             release=str(case["release"]),
@@ -140,27 +151,28 @@ def _report(item: Mapping[str, Any]) -> Report:
 
 
 @cache
-def resolver(mode: str) -> Resolver:
+def resolver(engine: str, mode: str) -> Resolver:
     """Checkpoint rows alone, or the corpus's own configs before them."""
-    base = CORPUS / "models" if mode == CONFIGS else CORPUS / "vllm"
+    base = CORPUS / "models" if mode == CONFIGS else CORPUS / engine
     return Resolver(checkpoints=RowTable(load_json("checkpoints")), base_dir=base)
 
 
 @cache
-def verdict(launch: str, release: str, mode: str, features: tuple[str, ...] = (), gpu: str = "") -> Verdict:
+def verdict(name: str, launch: str, release: str, mode: str, features: tuple[str, ...] = (), gpu: str = "") -> Verdict:
     """The verdict on all launches of a file; features that a report tells of are all that its requests use."""
     told_of = {"hardware.gpu": gpu} if gpu else {}
     listed = frozenset(features) if features else None
-    path = CORPUS / "vllm" / launch
-    view = load_database(ENGINE.name).at(release)
+    engine = get_engine(name)
+    path = CORPUS / name / launch
+    view = load_database(name).at(release)
     findings: list[Finding] = []
     not_checked: list[NotChecked] = []
     held = unknown = told = lines = filled = unfilled = 0
-    found = read_launches(launch, path.read_text(encoding="utf-8"), engine=ENGINE.name)
-    read = [ENGINE.resolve(item.launch, view) for item in found]
+    found = read_launches(launch, path.read_text(encoding="utf-8"), engine=name)
+    read = [engine.resolve(item.launch, view) for item in found]
     for settings, roles in zip(read, role_facts(read), strict=True):
         result = judge_settings(
-            settings, ENGINE, view, models(settings, mode), plain={**roles, **told_of}, features=listed
+            settings, engine, view, models(engine, settings, mode), plain={**roles, **told_of}, features=listed
         ).result
         findings += result.findings
         not_checked += result.not_checked
@@ -181,14 +193,15 @@ def _speaks(constraint: Constraint) -> bool:
     return constraint.evaluated and not constraint.resolves
 
 
-def models(settings: Settings, mode: str) -> Models:
+def models(engine: Engine, settings: Settings, mode: str) -> Models:
     """Target and draft by the names that the launch gives them."""
-    return Models(*written_models(ENGINE.model_path, ENGINE.draft_path, settings, resolver(mode).resolve))
+    resolve = resolver(engine.name, mode).resolve
+    return Models(*written_models(engine.model_path, engine.draft_path, settings, resolve))
 
 
 def outcome(case: Case, mode: str) -> Outcome:
     """Whether a case is a hit."""
-    said = verdict(case.launch, case.release, mode, case.features, case.gpu)
+    said = verdict(case.engine, case.launch, case.release, mode, case.features, case.gpu)
     if case.level == "ok":
         errors = [f for f in said.findings if f.severity is Severity.ERROR]
         reason = f"false error: {_shown(errors[0])}" if errors else ""
@@ -280,14 +293,15 @@ def _verdicts(items: Iterable[Report], mode: str) -> list[Verdict]:
     return list({(o.case.launch, o.case.release): o.verdict for o in outcomes(items, mode)}.values())
 
 
-def page(items: Sequence[Report]) -> str:
+def page(engine: str, items: Sequence[Report]) -> str:
     """The page of the documentation: scores, the table, the misses, what is not counted."""
     lines = [
-        "# vLLM: what specconf says about public bug reports",
+        f"# {get_engine(engine).title}: what specconf says about public bug reports",
         "",
-        "Written by `tools/corpus_score.py --write`; do not edit. The launches are in `tests/corpus/vllm/`, what should be",
-        "found in them in `tests/corpus/vllm.yaml`. A hit is a finding of the expected level about the same thing, or a",
-        "warning where a report is the only evidence for an error.",
+        "Written by `tools/corpus_score.py --write`; do not edit. The launches are in",
+        f"`tests/corpus/{engine}/`, what should be found in them in `tests/corpus/{engine}.yaml`.",
+        "A hit is a finding of the expected level about the same thing, or a warning where a report is the only evidence for",
+        "an error.",
         "",
         *_score_lines(items),
         "",
@@ -341,18 +355,26 @@ def _score_lines(items: Sequence[Report]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--engine", action="append", choices=ENGINES, help="may be repeated; all where none is named")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGES.relative_to(ROOT)}/ENGINE-bug-reports.md")
     parser.add_argument("--settle", action="store_true", help="drop `miss` from the manifest where a case is a hit now")
     parser.add_argument("--misses", action="store_true", help="print misses only")
     parser.add_argument("--unknown", action="store_true", help="print which constraints stay undecided, and for what")
     args = parser.parse_args(argv)
-    items = reports()
+    for engine in args.engine or ENGINES:
+        _engine(engine, args)
+    return 0
+
+
+def _engine(engine: str, args: argparse.Namespace) -> None:
+    items = reports(engine)
     if args.settle:
-        MANIFEST.write_text(settled(MANIFEST.read_text(encoding="utf-8"), items), encoding="utf-8")
-        items = reports()
+        path = manifest(engine)
+        path.write_text(settled(path.read_text(encoding="utf-8"), items), encoding="utf-8")
+        items = reports(engine)
     if args.write:
-        PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(page(items), encoding="utf-8")
+        page_path(engine).parent.mkdir(parents=True, exist_ok=True)
+        page_path(engine).write_text(page(engine, items), encoding="utf-8")
     for report in items:
         mode = COUNTED.get(report.checkable, CONFIGS)
         for case in report.cases:
@@ -362,7 +384,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.unknown:
         _print_unknown(items)
     print("\n".join(_score_lines(items)))
-    return 0
 
 
 def settled(text: str, items: Iterable[Report]) -> str:

@@ -1,11 +1,12 @@
-"""Judge every launch of an unpacked vLLM sdist's recipes, docs and examples, and list each error and warning with its proof.
+"""Judge every launch of an engine's documentation, and list each error and warning with its proof.
 
-    python tools/false_alarms.py PATH/TO/vllm-0.33.0 [--write]
+    python tools/false_alarms.py PATH/TO/vllm-0.33.0 [--write]      # an unpacked sdist: recipes, docs and examples
+    python tools/false_alarms.py PATH/TO/PAGES [--write]            # a folder of pages with a sources.yaml
 
 The people who wrote these launches ran them, so an error here is either a false alarm or a mistake in the text: each key
-with errors or warnings needs an entry in `tools/false_alarms_proofs.yaml` that says what was read to know it is right.
-Exit 1 when one has none, or an entry has nothing to prove. `--write` writes the result (`docs/corpus/vllm-false-alarms.md`)
-and the launches as a regression test holds them (`tests/corpus/vllm_launches.jsonl`).
+with errors or warnings needs an entry in `tools/false_alarms_proofs/ENGINE.yaml` that says what was read to know it is right.
+Exit 1 when one has none, or an entry has nothing to prove. `--write` writes the result (`docs/corpus/ENGINE-false-alarms.md`)
+and the launches as a regression test holds them (`tests/corpus/ENGINE_launches.jsonl`).
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+import false_alarms_pages  # noqa: E402
 from false_alarms_cases import Case, Corpus, collect  # noqa: E402
 from false_alarms_judging import Judge, Verdict, as_row, key_of  # noqa: E402
 
 from specconf.findings import Severity  # noqa: E402
 
-PROOFS = ROOT / "tools" / "false_alarms_proofs.yaml"
-RESULT = ROOT / "docs" / "corpus" / "vllm-false-alarms.md"
-LAUNCHES = ROOT / "tests" / "corpus" / "vllm_launches.jsonl"
+PROOFS = ROOT / "tools" / "false_alarms_proofs"
+RESULTS = ROOT / "docs" / "corpus"
+LAUNCHES = ROOT / "tests" / "corpus"
 LISTED = (Severity.ERROR, Severity.WARNING)
 
 
@@ -47,14 +49,16 @@ class Judged:
 def main(words: Sequence[str] | None = None) -> int:
     """Judge and print; 0 if every error and warning is proven."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sdist", type=Path)
+    parser.add_argument("folder", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args(words)
-    corpus = collect(arguments.sdist)
-    judge = Judge()
+    of_pages = (arguments.folder / "sources.yaml").exists()
+    corpus = (false_alarms_pages.collect if of_pages else collect)(arguments.folder)
+    judge = Judge(corpus.engine)
     judged = [Judged(case, tuple(judge.judge(case.launch, release) for release in _releases(case, corpus)))
               for case in corpus.cases]  # fmt: skip
-    proofs = {row["key"]: row for row in yaml.safe_load(PROOFS.read_text(encoding="utf-8"))}
+    path = PROOFS / f"{corpus.engine}.yaml"
+    proofs = {row["key"]: row for row in yaml.safe_load(path.read_text(encoding="utf-8"))} if path.exists() else {}
     found = {key_of(f) for item in judged for v in item.verdicts for f in v.findings if f.severity in LISTED}
     text = "\n".join(report(corpus, judged, proofs)) + "\n"
     sys.stdout.write(text)
@@ -63,27 +67,32 @@ def main(words: Sequence[str] | None = None) -> int:
     for key in sorted(set(proofs) - found):
         sys.stdout.write(f"nothing to prove: {key}\n")
     if arguments.write:
-        RESULT.write_text(text, encoding="utf-8")
-        LAUNCHES.write_text("".join(lines(judged)), encoding="utf-8")
+        (RESULTS / f"{corpus.engine}-false-alarms.md").write_text(text, encoding="utf-8")
+        (LAUNCHES / f"{corpus.engine}_launches.jsonl").write_text("".join(lines(judged)), encoding="utf-8")
     return 1 if found ^ set(proofs) else 0
 
 
 def _releases(case: Case, corpus: Corpus) -> list[str]:
-    return list(dict.fromkeys([*([case.stated] if case.stated else []), corpus.release]))
+    return list(dict.fromkeys([*([case.stated] if case.stated else []), *corpus.more, corpus.release]))
 
 
 def report(corpus: Corpus, judged: Sequence[Judged], proofs: dict[str, Any]) -> Iterator[str]:
     """The result as Markdown."""
-    yield f"# False alarms: the launches of vLLM {corpus.release}'s recipes, docs and examples"
+    yield f"# False alarms: the launches of {corpus.source}"
     yield ""
     yield "Written by `tools/false_alarms.py`. Models are known from the checkpoint rows only, no network is asked."
     yield ""
+    if corpus.places:
+        yield "The pages are from:"
+        yield ""
+        yield from (f"- {place}" for place in corpus.places)
+        yield ""
     yield "| looked at | number |"
     yield "|---|---|"
     for name, number in {**corpus.counts, "shell texts that cannot be read": len(corpus.unread)}.items():
         yield f"| {name} | {number} |"
     yield ""
-    yield from _table("For the release stated beside the launch, else the sdist's own", _first(judged))
+    yield from _table("For the release stated beside the launch, else the one it is written for", _first(judged))
     yield from _table(f"For {corpus.release}", [(item.case, item.verdicts[-1]) for item in judged])
     yield from _unchecked([item.verdicts[-1] for item in judged])
     yield from _listed(judged, proofs)

@@ -1,4 +1,4 @@
-"""The launches of an unpacked vLLM sdist as cases to judge, each with its place and the releases it is for."""
+"""Launches of texts as cases to judge, each with its place and the releases it is for; those of an unpacked vLLM sdist."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from specconf.errors import SpecconfError
 from specconf.readers.registry import ReadLaunch, read_launches
 from specconf.words import Launch, words
 
-_MENTION = re.compile(r"vllm serve|vllm\.entrypoints\.openai\.api_server")
+# Words by which a text names an engine's server.
+MENTIONS = {
+    "vllm": re.compile(r"vllm serve|vllm\.entrypoints\.openai\.api_server"),
+    "sglang": re.compile(r"sglang\.launch_server|sglang serve"),
+    "tensorrt-llm": re.compile(r"trtllm-serve"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,17 @@ class Case:
 
 @dataclass
 class Corpus:
-    """All cases of an sdist, and what was looked at on the way: counts, and the launches that could not be read."""
+    """All cases, the newest release they are judged for and `more` such releases, and what was looked at on the way.
 
+    That is counts, the launches that could not be read, and the `source`: what the page says that they are launches of.
+    """
+
+    engine: str
     release: str
+    source: str
+    more: tuple[str, ...] = ()
     cases: list[Case] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -49,11 +61,11 @@ class Corpus:
     def read(self, kind: str, file: str, line: int, text: str, stated: str | None, of: str = "") -> None:
         """The launches of a shell text whose first line is at `line`."""
         try:
-            found = read_launches("text.sh", text, engine="vllm")
+            found = read_launches("text.sh", text, engine=self.engine)
         except SpecconfError as error:
             self.unread.append((file, line, str(error)))
             return
-        if not found and _MENTION.search(text):
+        if not found and MENTIONS[self.engine].search(text):
             self.count("shell texts that name the server without starting it")
         for item in found:
             at = line + (item.launch.span.line - 1 if item.launch.span else 0)
@@ -68,13 +80,14 @@ def _final(item: ReadLaunch) -> str | None:
 def collect(root: Path) -> Corpus:
     """Every launch of the sdist."""
     information = (root / "PKG-INFO").read_text(encoding="utf-8")
-    corpus = Corpus(re.search(r"^Version: (\S+)", information, re.MULTILINE)[1])  # type: ignore[index]
+    release = re.search(r"^Version: (\S+)", information, re.MULTILINE)[1]  # type: ignore[index]
+    corpus = Corpus("vllm", release, f"vLLM {release}'s recipes, docs and examples")
     for path in sorted((root / "recipes" / "models").rglob("*.yaml")):
         _recipe(corpus, path, str(path.relative_to(root)))
     for path in sorted([*(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.md")]):
         kind = "docs" if path.is_relative_to(root / "docs") else "examples"
         for fence in fences(path.read_text(encoding="utf-8")):
-            _fence(corpus, kind, str(path.relative_to(root)), fence, 0, None)
+            read_fence(corpus, kind, str(path.relative_to(root)), fence, 0, None)
     for path in sorted((root / "examples").rglob("*.sh")):
         corpus.count("shell scripts in examples/")
         corpus.read("examples", str(path.relative_to(root)), 1, path.read_text(encoding="utf-8"), None)
@@ -98,7 +111,7 @@ def _recipe(corpus: Corpus, path: Path, name: str) -> None:
     for item in launches:
         corpus.read("recipes, rendered", name, 1, item.text, item.release, item.of)
     for fence in fences(recipe.get("guide") or ""):
-        _fence(corpus, "recipes, guides", name, fence, _line_of(text, "guide"), stated)
+        read_fence(corpus, "recipes, guides", name, fence, _line_of(text, "guide"), stated)
 
 
 def _list_words(node: Any) -> Iterator[str]:
@@ -119,13 +132,14 @@ def _line_of(text: str, key: str) -> int:
     return next(number for number, line in enumerate(text.splitlines(), 1) if line.startswith(f"{key}:"))
 
 
-def _fence(corpus: Corpus, kind: str, name: str, fence: Fence, offset: int, stated: str | None) -> None:
+def read_fence(corpus: Corpus, kind: str, name: str, fence: Fence, offset: int, stated: str | None) -> None:
+    """The launches of a fence of a text, which starts `offset` lines into its file."""
     if fence.language in PYTHON:
         _python(corpus, kind, name, fence.text, offset + fence.line - 1)
     elif fence.language in SHELL:
         corpus.count(f"shell fences in {kind}")
         corpus.read(kind, name, offset + fence.line, shell_text(fence), stated)
-    elif _MENTION.search(fence.text):
+    elif MENTIONS[corpus.engine].search(fence.text):
         corpus.count("other fences that name the server")
 
 

@@ -22,7 +22,6 @@ from specconf.report.model import missing_groups
 from specconf.rules.judge import judge_settings
 from specconf.words import Launch, Word
 
-ENGINE = get_engine("vllm")
 _NOWHERE = Path("/nowhere")  # no model of the machine itself is looked at
 
 
@@ -46,19 +45,21 @@ def key_of(finding: Finding) -> str:
 
 
 class Judge:
-    """vLLM's database and checkpoint rows, read once."""
+    """An engine's database and the checkpoint rows, read once."""
 
-    def __init__(self) -> None:
-        self.database = load_database("vllm")
+    def __init__(self, engine: str) -> None:
+        self.engine = get_engine(engine)
+        self.database = load_database(engine)
         rows = RowTable(load_json("checkpoints"))
         self.resolver = Resolver(checkpoints=rows, cache_dir=_NOWHERE, base_dir=_NOWHERE)
 
     def judge(self, launch: Launch, release: str) -> Verdict:
         """The verdict on a launch at a release."""
+        engine = self.engine
         view = self.database.at(release)
-        settings = ENGINE.resolve(launch, view)
-        models = Models(*written_models(ENGINE.model_path, ENGINE.draft_path, settings, self.resolver.resolve))
-        judgement = judge_settings(settings, ENGINE, view, models)
+        settings = engine.resolve(launch, view)
+        models = Models(*written_models(engine.model_path, engine.draft_path, settings, self.resolver.resolve))
+        judgement = judge_settings(settings, engine, view, models)
         unchecked = missing_groups(judgement.result.not_checked)
         speculates = any(path.startswith("speculative_") or path.startswith("spec_") for path in settings)
         return Verdict(release, speculates, tuple(judgement.findings), tuple(key for key, _ in unchecked))
@@ -74,10 +75,10 @@ def as_row(launch: Launch) -> dict[str, Any]:
     return row
 
 
-def from_row(row: Mapping[str, Any]) -> Launch:
+def from_row(engine: str, row: Mapping[str, Any]) -> Launch:
     """The launch of a row."""
     env = tuple((name, _word(value)) for name, value in row.get("env", {}).items())
-    return Launch("vllm", tuple(map(_word, row["argv"])), env, tuple(row.get("files", {}).items()))
+    return Launch(engine, tuple(map(_word, row["argv"])), env, tuple(row.get("files", {}).items()))
 
 
 def _plain(word: Word) -> Any:

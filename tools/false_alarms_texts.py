@@ -17,6 +17,7 @@ PYTHON = frozenset({"python", "py", "python3"})
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})\s*\{?\.?([\w+-]*)")
 _PROMPT = re.compile(r"^\s*\$\s+")
 _PLACEHOLDER = re.compile(r"(?<![<&\w])<([A-Za-z][\w .:/-]*)>")
+_BRACKETED = re.compile(r"(?<!\S)\[([A-Za-z][\w|. -]*)\](?=\s|$)")
 _ELIDED = re.compile(r"(?<!\S)\.\.\.(?=\s|$)", re.MULTILINE)
 
 
@@ -47,6 +48,16 @@ def fences(text: str) -> Iterator[Fence]:
             body.append(line[indent:] if not line[:indent].strip() else line.lstrip())
 
 
+def blanked(text: str, kept: list[Fence]) -> str:
+    """A text as one script of some of its fences: every other line is empty, so that lines keep their numbers."""
+    lines = [""] * len(text.splitlines())
+    for fence in kept:
+        for number, line in enumerate(shell_text(fence).splitlines()):
+            if fence.line - 1 + number < len(lines):
+                lines[fence.line - 1 + number] = line
+    return "\n".join(lines) + "\n"
+
+
 def shell_text(fence: Fence) -> str:
     """A fence as a script: what the reader is to fill in is a variable, and of a session only what was typed is kept."""
     lines = _ELIDED.sub("$ELIDED", "\n".join(map(_filled_in, fence.text.splitlines()))).splitlines()
@@ -62,7 +73,7 @@ def shell_text(fence: Fence) -> str:
 
 
 def _filled_in(line: str) -> str:
-    """`<your token>`, which the shell would take for a file to read from, as a variable that nothing sets.
+    """`<your token>`, which the shell would take for a file to read from, and `[options]`, as a variable that nothing sets.
 
     Between quotes it is text.
     """
@@ -73,7 +84,7 @@ def _filled_in(line: str) -> str:
             return found[0]
         return "${" + re.sub(r"\W", "_", found[1]) + "}"
 
-    return _PLACEHOLDER.sub(variable, line)
+    return _BRACKETED.sub(variable, _PLACEHOLDER.sub(variable, line))
 
 
 @dataclass(frozen=True)

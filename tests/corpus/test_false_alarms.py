@@ -1,6 +1,6 @@
-"""No false alarms: launches of vLLM's recipes, docs and examples, which their authors ran, get no error but proven ones.
+"""No false alarms: launches of engines' recipes, docs and examples, which their authors ran, get no error but proven ones.
 
-`vllm_launches.jsonl` is written by `tools/false_alarms.py`; `docs/corpus/vllm-false-alarms.md` says of each error why it is
+`ENGINE_launches.jsonl` is written by `tools/false_alarms.py`; `docs/corpus/ENGINE-false-alarms.md` says of each error why it is
 right. A new error here is a fault of a rule until the release's own code says otherwise.
 """
 
@@ -18,11 +18,19 @@ from specconf.findings import Severity
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-# Launches of one file are judged together: thousands of tests would take longer to count than to run.
-ROWS: dict[str, list[dict[str, Any]]] = {}
-for _row in map(json.loads, (HERE / "vllm_launches.jsonl").read_text(encoding="utf-8").splitlines()):
-    ROWS.setdefault("/".join(_row["file"].split("/")[:3]), []).append(_row)
+ENGINES = ("vllm", "sglang", "tensorrt-llm")
 MOST_LINES = 12
+
+
+def _parts(engine: str) -> dict[str, list[dict[str, Any]]]:
+    """Launches of one file are judged together: thousands of tests would take longer to count than to run."""
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for row in map(json.loads, (HERE / f"{engine}_launches.jsonl").read_text(encoding="utf-8").splitlines()):
+        parts.setdefault("/".join(row["file"].split("/")[:3]), []).append(row)
+    return parts
+
+
+ROWS = {engine: _parts(engine) for engine in ENGINES}
 
 
 @pytest.fixture(scope="module")
@@ -36,40 +44,43 @@ def judging() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def judge(judging: Any) -> Any:
-    return judging.Judge()
+def judges(judging: Any) -> dict[str, Any]:
+    return {engine: judging.Judge(engine) for engine in ENGINES}
 
 
-@pytest.mark.parametrize("part", sorted(ROWS))
-def test_only_proven_errors(part: str, judging: Any, judge: Any) -> None:
+@pytest.mark.parametrize(("engine", "part"), [(engine, part) for engine in ENGINES for part in sorted(ROWS[engine])])
+def test_only_proven_errors(engine: str, part: str, judging: Any, judges: dict[str, Any]) -> None:
     unproven = []
-    for row in ROWS[part]:
-        launch = judging.from_row(row)
+    for row in ROWS[engine][part]:
+        launch = judging.from_row(engine, row)
         for release in row["releases"]:
-            verdict = judge.judge(launch, release)
+            verdict = judges[engine].judge(launch, release)
             extra = set(verdict.keys(Severity.ERROR)) - set(row["errors"].get(release, []))
             unproven += [(row["file"], row["line"], release, key) for key in sorted(extra)]
             assert len(verdict.unchecked) <= MOST_LINES, (row["file"], row["line"], verdict.unchecked)
     assert unproven == []
 
 
-def test_proven_errors_are_still_found(judging: Any, judge: Any) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_proven_errors_are_still_found(engine: str, judging: Any, judges: dict[str, Any]) -> None:
     """Once for each: a rule that no longer sees what the engine refuses is as wrong as one that cries wolf."""
     wanted: dict[str, tuple[dict[str, Any], str]] = {}
-    for row in (row for rows in ROWS.values() for row in rows):
+    for row in (row for rows in ROWS[engine].values() for row in rows):
         for release, keys in row["errors"].items():
             for key in keys:
                 wanted.setdefault(key, (row, release))
-    for key in sorted(set(wanted) - WRONG):
+    for key in sorted(set(wanted) - WRONG[engine]):
         row, release = wanted[key]
-        assert key in judge.judge(judging.from_row(row), release).keys(Severity.ERROR), (key, row["file"], release)
+        found = judges[engine].judge(judging.from_row(engine, row), release).keys(Severity.ERROR)
+        assert key in found, (key, row["file"], release)
 
 
 # Errors that are known to be wrong: they may go.
-WRONG: set[str] = set()
+WRONG: dict[str, set[str]] = {"vllm": set(), "sglang": {"SC101 --num-gpus"}, "tensorrt-llm": set()}
 
 
-def test_a_row_is_the_launch_it_was_made_of(judging: Any) -> None:
-    for row in (rows[0] for rows in ROWS.values()):
-        again = judging.as_row(judging.from_row(row))
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_row_is_the_launch_it_was_made_of(engine: str, judging: Any) -> None:
+    for row in (rows[0] for rows in ROWS[engine].values()):
+        again = judging.as_row(judging.from_row(engine, row))
         assert again == {name: row[name] for name in again}

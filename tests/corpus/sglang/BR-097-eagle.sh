@@ -1,0 +1,4 @@
+#!/bin/bash
+python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V4-Flash --tp 2 \
+  --speculative-algorithm EAGLE \
+  --speculative-num-steps 2 --speculative-eagle-topk 1 --speculative-num-draft-tokens 3

@@ -1,0 +1,13 @@
+#!/bin/bash
+# A tree of depth one.
+cat > config.yaml <<'EOF'
+disable_overlap_scheduler: true
+speculative_config:
+  decoding_type: Eagle
+  max_draft_len: 1
+  speculative_model_dir: acme/qwen3-4b-eagle3
+  eagle_choices: [[0], [1], [2], [3]]
+  eagle3_one_model: false
+  use_dynamic_tree: false
+EOF
+trtllm-serve Qwen/Qwen3-4B --backend pytorch --extra_llm_api_options config.yaml
