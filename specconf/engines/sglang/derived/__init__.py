@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.derived import algorithm, attention, checkpoints, deployment, families
+from specconf.engines.sglang.derived import algorithm, attention, checkpoints, deployment, draft_attention, families
 from specconf.facts import Derivation
 
-_TOPICS = (algorithm, attention, checkpoints, deployment, families)
+_TOPICS = (algorithm, attention, checkpoints, deployment, draft_attention, families)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
