@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.derived import algorithm, checkpoints, deployment
+from specconf.engines.sglang.derived import algorithm, checkpoints, deployment, minimax, parallel, switches
 from specconf.facts import Derivation
 
-_TOPICS = (algorithm, checkpoints, deployment)
+_TOPICS = (algorithm, checkpoints, deployment, minimax, parallel, switches)
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
