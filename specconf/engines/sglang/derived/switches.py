@@ -32,7 +32,13 @@ def overlap_plan_stream(facts: Facts) -> Fact:
     return _switch(facts, "SGLANG_ENABLE_OVERLAP_PLAN_STREAM")
 
 
+def decrease_prefill_idle(facts: Facts) -> Fact:
+    """Whether SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE is on."""
+    return _switch(facts, "SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE")
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
+    "decrease_prefill_idle": decrease_prefill_idle,
     "prefill_coordination": prefill_coordination,
     "pipeline_speculation": pipeline_speculation,
     "overlap_plan_stream": overlap_plan_stream,
