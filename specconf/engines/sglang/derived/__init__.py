@@ -22,7 +22,10 @@ from specconf.engines.sglang.derived import (
     families,
     fractions,
     memory,
+    minimax,
+    parallel,
     pools,
+    switches,
 )
 from specconf.facts import Derivation
 
@@ -41,6 +44,9 @@ _TOPICS = (
     families,
     fractions,
     memory,
+    minimax,
+    parallel,
     pools,
+    switches,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
