@@ -68,9 +68,7 @@ def test_a_phase_without_a_backend_of_its_own_takes_that_for_both(
     both: str | None, own: str | None, found: str | None
 ) -> None:
     for phase in ("prefill", "decode"):
-        fact = _derived(
-            f"{phase}_backend", {"option.attention_backend": both, f"option.{phase}_attention_backend": own}
-        )
+        fact = _derived(f"{phase}_reader", {"option.attention_backend": both, f"option.{phase}_attention_backend": own})
         assert fact == (Missing("option.attention_backend") if found is None else Known(found))
 
 
