@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.sglang.schedule import truth
-from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 
 _PER_LAYER = "GraniteMoeHybridForCausalLM"
 
@@ -21,23 +21,26 @@ def recurrent_architecture(facts: Facts) -> Fact:
     return architecture if isinstance(layers.value, list) and "mamba" in layers.value else Known(None)
 
 
-def prefill_backend(facts: Facts) -> Fact:
-    """The attention backend of prefill: its own where it is given, else the one for both."""
-    return _one_of_a_pair(facts, "prefill")
+def prefill_reader(facts: Facts) -> Fact:
+    """The attention backend that reads the pools in prefill: its own where one is given, else that for both phases."""
+    return _reader(facts, "prefill")
 
 
-def decode_backend(facts: Facts) -> Fact:
-    """The attention backend of decode: its own where it is given, else the one for both."""
-    return _one_of_a_pair(facts, "decode")
+def decode_reader(facts: Facts) -> Fact:
+    """The same for decode."""
+    return _reader(facts, "decode")
 
 
-def _one_of_a_pair(facts: Facts, phase: str) -> Fact:
-    own = facts.get(f"option.{phase}_attention_backend")
-    if not isinstance(own, Known) or own.value is not None:
-        return own
-    both = facts.get("option.attention_backend")
-    # An unset backend is chosen by the engine, for hardware and model.
-    return Missing("option.attention_backend") if isinstance(both, Known) and both.value is None else both
+def _reader(facts: Facts, phase: str) -> Fact:
+    for name in (f"{phase}_attention_backend", "attention_backend"):
+        fact = facts.get(f"option.{name}")
+        unset = fact == Known(None)
+        if isinstance(fact, OneOf) and None in fact.values:
+            break
+        if not unset:
+            return fact
+    # An unset backend is chosen by the engine, for hardware and model: it is not None.
+    return Missing("option.attention_backend")
 
 
 def online_compress(facts: Facts) -> Fact:
@@ -65,8 +68,8 @@ def _switch(facts: Facts, name: str) -> Fact:
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "recurrent_architecture": recurrent_architecture,
-    "prefill_backend": prefill_backend,
-    "decode_backend": decode_backend,
+    "prefill_reader": prefill_reader,
+    "decode_reader": decode_reader,
     "online_compress": online_compress,
     "online_c128_mtp": online_c128_mtp,
     "cpp_radix_tree": cpp_radix_tree,
