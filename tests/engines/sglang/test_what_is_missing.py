@@ -72,9 +72,10 @@ def test_every_mtp_target_is_missed_before_its_first_release(database: Database)
         if low <= line.index("0.4.6.post3") or row.value in {"MiMoV2FlashForCausalLM", "Step3p5ForCausalLM"}:
             continue
         config = {"architectures": [row.value], "num_nextn_predict_layers": 1}
-        before = [f for f in _found(database, line[low - 1], MTP, config) if f.code == "SC305"]
+        unknown = "sglang/mtp-target-not-known"  # other rules may refuse the target for what the launch asks for
+        before = [f for f in _found(database, line[low - 1], MTP, config) if f.constraint == unknown]
         assert [line[low] in f.fix for f in before] == [True], row.value
-        assert not [f for f in _found(database, line[low], MTP, config) if f.code == "SC305"], row.value
+        assert not [f for f in _found(database, line[low], MTP, config) if f.constraint == unknown], row.value
 
 
 def test_a_family_that_no_release_drafts_for(database: Database) -> None:
