@@ -115,7 +115,7 @@ def test_a_simulated_length_that_is_no_number_counts_as_off(database: Database, 
 @pytest.mark.parametrize(("value", "on"), [("1", True), ("Yes", True), ("0", False), ("perhaps", False)])
 def test_a_switch_that_is_no_boolean_counts_as_off(database: Database, value: str, on: bool) -> None:
     around = {"env": {"SGLANG_ENABLE_DP_SPEC_PREFILL_COORDINATION": value}}
-    assert derived(database, "dp_spec_prefill_coordination", *EAGLE3, **around) == Known(on)
+    assert derived(database, "prefill_coordination", *EAGLE3, **around) == Known(on)
 
 
 def test_simulated_acceptance_is_an_error(database: Database) -> None:

@@ -21,14 +21,6 @@ def attention_dp(facts: Facts) -> Fact:
     return groups if isinstance(groups, Missing) else Missing("option.enable_dp_attention")
 
 
-def attention_groups(facts: Facts) -> Fact:
-    """How many groups share attention out, by whichever of the two widths is written."""
-    widths = [facts.get(f"option.{name}") for name in ("dp_size", "attn_dp_size")]
-    known = [width.value for width in widths if isinstance(width, Known) and isinstance(width.value, int)]
-    missing = next((width for width in widths if isinstance(width, Missing)), None)
-    return missing or Known(max(known, default=1))
-
-
 def one_backend_for_both(facts: Facts) -> Fact:
     """Whether prefill and decode are given the same backend, which then stands for the attention backend.
 
@@ -53,7 +45,6 @@ def lora(facts: Facts) -> Fact:
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "attention_dp": attention_dp,
-    "attention_groups": attention_groups,
     "one_backend_for_both": one_backend_for_both,
     "lora": lora,
 }

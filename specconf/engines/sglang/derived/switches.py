@@ -5,41 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from specconf.engines.sglang.schedule import truth
-from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.facts import Derivation, Fact, Facts, Known
 
 
-def _switch(facts: Facts, name: str) -> Fact:
-    path = f"option.env.{name}"
-    found = facts.get(path)
-    if not isinstance(found, Known):
-        return found
-    value = truth(found.value)
-    return Missing(path, "no boolean that SGLang reads") if value is None else Known(value)
+def switch(name: str) -> Derivation:
+    """Whether a variable is on; off where it is not written, or holds no boolean that the engine reads."""
 
+    def read(facts: Facts) -> Fact:
+        asked = facts.get(f"env.{name}")
+        return Known(truth(asked.value) is True) if isinstance(asked, Known) else asked
 
-def prefill_coordination(facts: Facts) -> Fact:
-    """Whether SGLANG_ENABLE_DP_SPEC_PREFILL_COORDINATION is on."""
-    return _switch(facts, "SGLANG_ENABLE_DP_SPEC_PREFILL_COORDINATION")
-
-
-def pipeline_speculation(facts: Facts) -> Fact:
-    """Whether SGLANG_ENABLE_PP_SPEC is on."""
-    return _switch(facts, "SGLANG_ENABLE_PP_SPEC")
-
-
-def overlap_plan_stream(facts: Facts) -> Fact:
-    """Whether SGLANG_ENABLE_OVERLAP_PLAN_STREAM is on."""
-    return _switch(facts, "SGLANG_ENABLE_OVERLAP_PLAN_STREAM")
-
-
-def decrease_prefill_idle(facts: Facts) -> Fact:
-    """Whether SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE is on."""
-    return _switch(facts, "SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE")
+    return read
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
-    "decrease_prefill_idle": decrease_prefill_idle,
-    "prefill_coordination": prefill_coordination,
-    "pipeline_speculation": pipeline_speculation,
-    "overlap_plan_stream": overlap_plan_stream,
+    "decrease_prefill_idle": switch("SGLANG_SCHEDULER_DECREASE_PREFILL_IDLE"),
+    "prefill_coordination": switch("SGLANG_ENABLE_DP_SPEC_PREFILL_COORDINATION"),
+    "pipeline_speculation": switch("SGLANG_ENABLE_PP_SPEC"),
+    "overlap_plan_stream": switch("SGLANG_ENABLE_OVERLAP_PLAN_STREAM"),
+    "ngram_forced_greedy": switch("SGLANG_NGRAM_FORCE_GREEDY_VERIFY"),
 }
