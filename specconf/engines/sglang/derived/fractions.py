@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from specconf.engines.sglang.derived.memory import GIB, gpu_mib
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.facts import Derivation, Fact, Facts, Known, Missing
 from specconf.words import JsonValue
 
 _OTHER_INPUT = (
@@ -50,14 +50,9 @@ def _number(value: JsonValue, otherwise: int = 0) -> float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
-def _for_each_size(facts: Facts, reserved: float | None, fixed: float | None = None) -> Fact:
-    """The share that is left of each size the GPU may have."""
-    memory = gpu_mib(facts)
-    if isinstance(memory, Missing):
-        return memory
-    sizes = [_number(size) for size in (memory.values if isinstance(memory, OneOf) else (memory.value,))]
-    shares = {fixed if reserved is None else round((size - reserved) / size, 3) for size in sizes}
-    return Known(shares.pop()) if len(shares) == 1 else OneOf(tuple(sorted(map(float, filter(None, shares)))))
+def _left(memory: float, reserved: float) -> Fact:
+    """The share that is left of a GPU's memory, in the digits that the engine keeps."""
+    return Known(round((memory - reserved) / memory, 3))
 
 
 def _by_width(width: float) -> float:
@@ -115,7 +110,7 @@ def share_by_class(facts: Facts, *, standalone: int = 2) -> Fact:
         reserved += standalone if values["speculative_algorithm"] == "STANDALONE" else 2
     if values["enable_dp_attention"] is True:
         reserved += 4
-    return _for_each_size(facts, reserved * GIB)
+    return _left(memory, reserved * GIB)
 
 
 def _prefill_sizes(top: float) -> int:
@@ -179,7 +174,7 @@ def _reserve(facts: Facts, graphs: float | Missing, *, roles: bool = False, draf
     algorithm = values["speculative_algorithm"]
     if draft and algorithm not in (None, "NGRAM"):
         reserved += (6 if algorithm == "STANDALONE" else draft) * GIB
-    return _for_each_size(facts, reserved)
+    return _left(memory, reserved)
 
 
 def share_after_graphs(facts: Facts) -> Fact:
