@@ -129,7 +129,7 @@ def test_what_was_read_later_names_its_own_source(tool: ModuleType, options: lis
     origin = (IMPORTED / "ORIGIN.md").read_text()
     reading = [json.loads(line) for line in (IMPORTED / "reading.jsonl").read_text().splitlines()]
     later = [row for row in reading if row["table"] == tool.READ_LATER]
-    assert {row["row"] for row in later} == {"--served_model_name", "dtype", "revision"}
+    assert {row["row"] for row in later} == {"--served_model_name", "dtype", "pytorch_backend_config", "revision"}
     for row in later:
         assert all(source in origin for source in row["source"])
         found = [o for o in options if o["scope"] == row["scope"] and o["evidence"][0]["symbol"] == row["row"]]

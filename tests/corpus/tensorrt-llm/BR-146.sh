@@ -3,6 +3,8 @@ cat > config.yaml <<'EOF'
 cuda_graph_config:
   enable_padding: true
   max_batch_size: 64
+kv_cache_config:
+  use_kv_cache_manager_v2: false
 speculative_config:
   decoding_type: Eagle3
   max_draft_len: 3
