@@ -116,7 +116,7 @@ def test_the_gpu_for_trtllm_mha(
         ("0.5.10", (DECODE, "cutlass_mla"), 128),
         ("0.5.10", (BOTH, "trtllm_mla"), 64),
         ("0.5.10", (BOTH, "trtllm_mla", "--page-size", "32"), 32),
-        ("0.5.10", (PREFILL, "trtllm_mla"), None),
+        ("0.5.10", (PREFILL, "trtllm_mla"), 1),
         ("0.5.10", (PREFILL, "trtllm_mha", "--page-size", "128"), 64),
         ("0.5.23", (PREFILL, "trtllm_mha", "--page-size", "128"), 128),
         ("0.5.23", ("--speculative-draft-attention-backend", "trtllm_mha"), 64),
@@ -124,7 +124,7 @@ def test_the_gpu_for_trtllm_mha(
     ],
 )
 def test_the_page_size_that_a_backend_brings(
-    database: Database, release: str, argv: tuple[str, ...], page: int | None
+    database: Database, release: str, argv: tuple[str, ...], page: int
 ) -> None:
     judgement = judged(database, release, *CHAIN, *argv)
     assert in_force(judgement, "page_size") == page
