@@ -19,7 +19,7 @@ _MAJOR = {9: HOPPER, 10: BLACKWELL, 12: RTX_BLACKWELL}
 _DEVICES = {"cpu", "xpu", "npu", "hpu", "musa", "mps"}
 
 
-def device(facts: Facts) -> Fact:
+def runs_on(facts: Facts) -> Fact:
     """What the model runs on: the device that is written, where it is no CUDA GPU, or the platform."""
     written = facts.get("option.device")
     if isinstance(written, Known) and written.value in _DEVICES:
@@ -29,7 +29,7 @@ def device(facts: Facts) -> Fact:
 
 def gpu(facts: Facts) -> Fact:
     """The kind of CUDA GPU by its compute capability; of any other device, its name."""
-    found = device(facts)
+    found = runs_on(facts)
     if not isinstance(found, Known) or found.value != "cuda":
         return found
     capability = facts.get("hardware.capability")
@@ -221,7 +221,7 @@ def _plain(**rule: object) -> Callable[[Facts], Fact]:
 _B200 = frozenset({BLACKWELL})
 
 DERIVATIONS: Mapping[str, Derivation] = {
-    "device": device,
+    "runs_on": runs_on,
     "gpu": gpu,
     "keeps_latent_attention": keeps_latent_attention,
     "plain_backend_fa3": _plain(),
