@@ -126,7 +126,7 @@ def test_the_gpu_for_trtllm_mha(
 def test_the_page_size_that_a_backend_brings(
     database: Database, release: str, argv: tuple[str, ...], page: int
 ) -> None:
-    judgement = judged(database, release, *CHAIN, *argv)
+    judgement = judged(database, release, *CHAIN, *argv, gpu="H100")
     assert in_force(judgement, "page_size") == page
 
 
