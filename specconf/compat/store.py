@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,10 @@ def _built_once(source: Path) -> Path:
 
     cache, tree = Path(platformdirs.user_cache_dir("specconf")), SourceTree(source)
     stamp = cache / f"stamp-{tree.stamp()}"
-    digest = stamp.read_text(encoding="utf-8") if stamp.is_file() else tree.digest()
+    try:
+        digest = stamp.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        digest = tree.digest()
     folder = cache / f"index-{SCHEMA}-{digest}"
     if not (folder / "checkpoints.json").is_file():
         from specconf.compat.index import build_index
@@ -60,13 +64,22 @@ def _forget_old(cache: Path) -> None:
     """Keep the newest indexes and those in use; the others belong to states of a checkout that are gone."""
     import shutil
 
-    used = {folder: folder.stat().st_mtime for folder in cache.glob("index-*")}
+    used = {folder: found for folder in cache.glob("index-*") if (found := _used(folder)) is not None}
     for folder in sorted(used, key=lambda path: used[path], reverse=True)[_KEPT:]:
         if used[folder] < time.time() - _IN_USE_S:
             shutil.rmtree(folder, ignore_errors=True)
     for stamp in cache.glob("stamp-*"):
-        if not any(cache.glob(f"index-*{stamp.read_text(encoding='utf-8')}")):
-            stamp.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if not any(cache.glob(f"index-*{stamp.read_text(encoding='utf-8')}")):
+                stamp.unlink()
+
+
+def _used(path: Path) -> float | None:
+    """When something was last taken into use; None where another process, which forgets too, has just removed it."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def load_json(name: str) -> Any:

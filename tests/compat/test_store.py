@@ -54,3 +54,9 @@ def test_old_states_are_forgotten(checkout: Path, tmp_path: Path) -> None:
 def test_states_in_use_stay_since_their_parts_are_read_later(checkout: Path, tmp_path: Path) -> None:
     _states(checkout, store._KEPT + 2, age_s=0)
     assert len(list((tmp_path / "cache").glob("index-*"))) == store._KEPT + 2
+
+
+def test_what_another_process_has_just_forgotten_is_passed_over(tmp_path: Path) -> None:
+    for name in ("index-5-gone", "stamp-gone"):
+        (tmp_path / name).symlink_to(tmp_path / "nowhere")
+    store._forget_old(tmp_path)

@@ -9,9 +9,9 @@ import pytest
 from specconf.compat.database import load_database
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.base import default_fact
-from specconf.engines.common import ASKED_OF_ENGINES
+from specconf.engines.common import ASKED_OF_ENGINES, in_words_of_the_spec
 from specconf.engines.registry import get_engine
-from specconf.facts import Context, Fact, Facts, Known, Missing
+from specconf.facts import Context, Fact, Facts, Known, Missing, OneOf
 from specconf.rules.probes import probe_launch, probe_models
 
 VLLM = ["vllm", "serve", "t"]
@@ -117,3 +117,10 @@ def test_a_vocabulary_that_is_not_known_is_no_other_one() -> None:
     assert derived("sglang", "draft_vocab_differs", "--speculative-algorithm", "NEXTN", target=_of_size(None)) == Known(
         False
     )
+
+
+def test_words_that_mean_one_method_are_no_several() -> None:
+    words = {"Eagle": "eagle3"}
+    assert in_words_of_the_spec(OneOf(("Eagle", "EAGLE3")), words) == Known("eagle3")
+    assert in_words_of_the_spec(OneOf(("Eagle", None)), words) == OneOf(("eagle3", None))
+    assert isinstance(in_words_of_the_spec(Missing("words"), words), Missing)

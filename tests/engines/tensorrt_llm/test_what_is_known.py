@@ -137,7 +137,7 @@ def test_nearly_every_release_names_a_draft() -> None:
 
 @pytest.mark.parametrize("release", [r for r in RELEASES if _names_a_draft(r)])
 def test_a_whole_model_is_no_eagle3_head_in_any_release(release: str) -> None:
-    expected = [("draft-is-no-eagle3-head", Severity.WARNING, "inferred")]
+    expected = [("draft-of-another-kind", Severity.WARNING, "inferred")]
     assert _engine_kinds("eagle3", PLAIN, release) == expected
     assert _engine_kinds("eagle3", DFLASH, release) == expected
 
@@ -152,17 +152,17 @@ def test_an_eagle3_head_is_one(draft: dict[str, Any], release: str) -> None:
     ("method", "draft", "constraint"),
     [
         ("eagle3", EAGLE_HEAD, "eagle-1-head"),
-        ("draft_model", EAGLE_HEAD, "head-as-draft-model"),
-        ("draft_model", EAGLE3_HEAD, "head-as-draft-model"),
-        ("draft_model", SPECULATORS, "head-as-draft-model"),
-        ("draft_model", DFLASH, "head-as-draft-model"),
+        ("draft_model", EAGLE_HEAD, "draft-of-another-kind"),
+        ("draft_model", EAGLE3_HEAD, "draft-of-another-kind"),
+        ("draft_model", SPECULATORS, "draft-of-another-kind"),
+        ("draft_model", DFLASH, "draft-of-another-kind"),
         ("draft_model", PLAIN, None),
-        ("pard", EAGLE3_HEAD, "head-as-draft-model"),
+        ("pard", EAGLE3_HEAD, "draft-of-another-kind"),
         ("pard", PLAIN, None),
-        ("dflash", PLAIN, "draft-is-no-dflash-head"),
-        ("dflash", EAGLE3_HEAD, "draft-is-no-dflash-head"),
+        ("dflash", PLAIN, "draft-of-another-kind"),
+        ("dflash", EAGLE3_HEAD, "draft-of-another-kind"),
         ("dflash", DFLASH, None),
-        ("dspark", DFLASH, "draft-is-no-dspark-head"),
+        ("dspark", DFLASH, "draft-of-another-kind"),
     ],
 )
 def test_every_method_looks_at_the_kind_of_its_draft(

@@ -21,15 +21,6 @@ def shows_no_mtp_layers(facts: Facts) -> Fact:
     return Known(isinstance(layers, Known) and layers.value == 0)
 
 
-def mtp_without_layers(facts: Facts) -> Fact:
-    """Whether the target drafts for itself and its own config shows no MTP layers."""
-    itself = drafts_itself(facts)
-    if not isinstance(itself, Known) or itself.value is False:
-        return itself
-    layers = facts.get("target.mtp_layers")
-    return Known(layers.value == 0) if isinstance(layers, Known) else layers
-
-
 def mtp_releases(facts: Facts) -> Fact:
     """The releases that draft with this target's own layers, as words for a message."""
     from specconf.compat.database import load_database
@@ -46,6 +37,5 @@ def mtp_releases(facts: Facts) -> Fact:
 DERIVATIONS: Mapping[str, Derivation] = {
     "drafts_itself": drafts_itself,
     "shows_no_mtp_layers": shows_no_mtp_layers,
-    "mtp_without_layers": mtp_without_layers,
     "mtp_releases": mtp_releases,
 }
