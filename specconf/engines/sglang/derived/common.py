@@ -22,11 +22,11 @@ def spec_method(facts: Facts) -> Fact:
 
 
 def draft_quantization(facts: Facts) -> Fact:
-    """The draft's own option where the release has it, else the target's, which the draft takes over."""
-    own = facts.get("option.speculative_draft_model_quantization")
-    if isinstance(own, Known) and own.value is not None:
-        return Known(None) if own.value == "unquant" else own
-    return facts.get("option.quantization")
+    """The draft's own option where it is written, else the target's, which the draft takes over."""
+    own = facts.get("asked.speculative_draft_model_quantization")
+    if isinstance(own, Known) and own.value is None:
+        return facts.get("option.quantization")
+    return Known(None) if own == Known("unquant") else own
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
