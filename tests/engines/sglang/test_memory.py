@@ -102,6 +102,11 @@ def test_sizes_of_decode_graphs(
     assert found["cuda_graph_bs_decode"].value == Known(sizes)
 
 
+def test_a_limit_of_running_requests_holds_whatever_the_size_of_the_card(database: Database) -> None:
+    assert _effective(database, "0.5.23", "A100", "--max-running-requests", "24")[LARGEST].value == Known(24)
+    assert _effective(database, "0.5.23", "A100", "--max-running-requests", "64")[LARGEST].value == OneOf((32, 64))
+
+
 def test_a_config_of_graphs_in_json_is_not_second_guessed(database: Database) -> None:
     found = _effective(database, "0.5.23", "H100", "--cuda-graph-config", '{"decode": {"backend": "disabled"}}')
     assert "cuda_graph_backend_decode" not in found

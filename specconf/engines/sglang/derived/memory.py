@@ -67,9 +67,15 @@ def _graphs(narrow: Steps, wide: Steps, facts: Facts) -> Fact:
 def graphs_within_limit(facts: Facts) -> Fact:
     """The largest batch of the decode graphs, no larger than a limit of running requests that is written."""
     largest, limit = graphs_six_sizes_wider(facts), facts.get("option.max_running_requests")
-    if isinstance(limit, Known) and isinstance(limit.value, int) and isinstance(largest, Known):
-        return Known(min(limit.value, int(str(largest.value))))
-    return limit if isinstance(limit, Missing) else largest
+    if isinstance(limit, Missing) or isinstance(largest, Missing):
+        return limit if isinstance(limit, Missing) else largest
+    sizes = largest.values if isinstance(largest, OneOf) else (largest.value,)
+    limits = limit.values if isinstance(limit, OneOf) else (limit.value,)
+    return _one_of([_within(size, most) for size in sizes for most in limits]) or largest
+
+
+def _within(size: JsonValue, most: JsonValue) -> JsonValue:
+    return min(size, most) if isinstance(size, int) and isinstance(most, int) else size
 
 
 def graph_sizes(facts: Facts, *, last: int = 65, ends: bool = True) -> Fact:
