@@ -16,7 +16,7 @@ SHORT = {"model_type": "llama", "vocab_size": 1024, "hidden_size": 128, "num_hid
 
 
 def _judged(platform: str, env: Mapping[str, str]) -> Judgement:
-    numbers = "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4".split()
+    numbers = ["--speculative-num-steps", "3", "--speculative-eagle-topk", "1", "--speculative-num-draft-tokens", "4"]
     head = ["--speculative-algorithm", "EAGLE3", "--speculative-draft-model-path", "d", *numbers]
     launch = {
         "release": "0.5.23",
