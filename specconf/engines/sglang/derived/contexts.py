@@ -58,7 +58,9 @@ def draft_context(facts: Facts) -> Fact:
 
 
 def longer_context_allowed(facts: Facts) -> Fact:
-    """Whether the environment lets a context be longer than a config gives."""
+    """Whether the environment lets a context be longer than a config gives; images for ROCm set what nobody writes."""
+    if not facts.written(_ALLOWS) and facts.get("hardware.platform") == Known("rocm"):
+        return Missing(_ALLOWS, "SGLang's images for ROCm set it")
     found = facts.get(f"option.{_ALLOWS}")
     if not isinstance(found, Known):
         return found
