@@ -42,6 +42,8 @@ def _effective(database: Database, release: str, gpu: str | None, *argv: str, **
         ("0.5.14", "H100", EAGLE, 0.83, 8192),
         ("0.5.23", "H100", ("--pp-size", "2"), 0.834, 8192),
         ("0.5.23", "B200", EAGLE, 0.854, 16384),
+        ("0.5.19", "B200", (*EAGLE, "--enable-dp-attention"), 0.841, 16384),
+        ("0.5.23", "B200", (*EAGLE, "--enable-dp-attention"), 0.854, 16384),
     ],
 )
 def test_share_and_prefill_size(

@@ -167,7 +167,9 @@ def _reserve(facts: Facts, graphs: float | Missing, *, roles: bool = False, draf
     reserved += _number(values["tp_size"], 1) * _number(values["pp_size"], 1) / 8 * GIB
     groups = max(_number(values["dp_size"], 1), _number(values["attn_dp_size"], 1))
     spread = values["enable_dp_attention"] is True or _number(values["attn_dp_size"], 1) > 1
-    if spread and not (roles and (prefills or groups == 1)):
+    # Releases without a width of its own for attention DP go by the switch, which counts for one group as well.
+    alone = groups == 1 and values["attn_dp_size"] is not None
+    if spread and not (roles and (prefills or alone)):
         reserved += largest * groups * (4.5 if largest > 300 else 3)
     if memory > 60 * GIB:
         reserved = max(reserved, 10 * GIB)
