@@ -5,13 +5,13 @@ not be checked, and the effective configuration.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from specconf.codes import SCHEMA_CODES
-from specconf.compat.rows import Action, Constraint
+from specconf.compat.rows import Action, Constraint, Option
 from specconf.compat.view import View
 from specconf.engines.base import Engine, default_fact
 from specconf.engines.options import as_text
@@ -240,9 +240,18 @@ def with_defaults(effective: Mapping[str, Effective], engine: Engine, view: View
     for path in sorted((mapped | speculation | set(engine.effective_paths)) - set(effective)):
         fact = default(path)
         options = view.by_path.get(path, ())
-        if isinstance(fact, Known) and options and not options[0].internal and options[0].kind != "object":
+        shown = isinstance(fact, Known) and options and not options[0].internal and options[0].kind != "object"
+        if shown and _may_have(options, effective, view):
             result[path] = Effective(fact, "default")
     return result
+
+
+def _may_have(options: Sequence[Option], effective: Mapping[str, Effective], view: View) -> bool:
+    """Whether a member is there at all: some belong to other values of their object's discriminator than the one in force."""
+    tag = effective.get(view.scope(options[0].scope).tag)
+    if tag is None or not isinstance(tag.value, Known):
+        return True
+    return any(not option.methods or tag.value.value in option.methods for option in options)
 
 
 def shown_effective(effective: Mapping[str, Effective]) -> dict[str, dict[str, Any]]:

@@ -136,6 +136,13 @@ def test_a_refused_spec_is_written_only_when_forced_and_then_marked(specconf: Ru
     assert document["findings"]
 
 
+def test_members_of_other_methods_are_not_in_the_effective_configuration(specconf: Run) -> None:
+    ran = specconf("compile", EXAMPLES / "llama-eagle3.yaml", "-e", "trtllm", "-r", "1.2.1", "--effective")
+    members = {path for path in json.loads(ran.out)["effective"] if path.startswith("speculative_config.")}
+    assert "speculative_config.eagle3_one_model" in members
+    assert not members & {"speculative_config.num_medusa_heads", "speculative_config.relaxed_topk"}
+
+
 def test_effective_configuration(specconf: Run) -> None:
     ran = specconf("compile", EXAMPLES / "llama-draft-model-sglang.yaml", "-e", "sglang", "-r", "0.5.23", "--effective")
     effective = json.loads(ran.out)["effective"]

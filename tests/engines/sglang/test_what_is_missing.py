@@ -197,3 +197,11 @@ def test_fixes_name_the_field_beside_the_option() -> None:
             fix = str(row.get("fix", ""))
             if OWN_WORDS.search(fix):
                 assert re.search(r"(speculation|serving|target)\.", fix), (row["id"], fix)
+
+
+@pytest.mark.parametrize("release", ["0.5.13", "0.5.21", "0.5.23"])
+def test_a_number_that_is_left_out_leaves_no_rule_unchecked(database: Database, release: str) -> None:
+    fields = {**HEAD, "speculation.num_draft_tokens": 3}
+    judged = judge_spec(Spec.from_fields(fields), ENGINE, database.at(release), models_of(LLAMA, EAGLE3))
+    limits = {"sglang/window-not-positive", "sglang/sink-negative"}
+    assert not [item for item in judged.result.not_checked if item.constraint in limits]
