@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from specconf.settings import Settings
 from specconf.words import Candidates, JsonValue, Unresolved, Value
@@ -102,6 +102,10 @@ class Facts:
         draft_path: str = "",
     ) -> None:
         self.settings = settings
+        self._may_hold_more = settings.may_hold_more
+        self._defaults: dict[str, Fact] = {}
+        # What was worked out of the options in force, by whoever asks for it again; forgotten when one of them changes.
+        self.answers: dict[object, Any] = {}
         self._model_path = model_path
         self._draft_path = draft_path
         self.context = context
@@ -156,6 +160,7 @@ class Facts:
         if path and role:
             self._roots[role] = self._model_of(role, value).fact
         self._derived.clear()
+        self.answers.clear()
 
     def effective(self, path: str) -> Effective:
         """An option in force and its origin: an override's id, `written`, `default` or `unknown`."""
@@ -193,7 +198,10 @@ class Facts:
             return self._asked(path)
         if self._may_be_hidden(path):
             return Missing(UNREAD_WORDS, f"{path} may be set by a word that could not be read")
-        return self._default(path)
+        found = self._defaults.get(path)
+        if found is None:
+            found = self._defaults[path] = self._default(path)
+        return found
 
     def _asked(self, path: str) -> Fact:
         if path not in self.settings:
@@ -202,10 +210,10 @@ class Facts:
 
     def _may_be_hidden(self, path: str) -> bool:
         """Whether an unread word may set a path that is not written: a word of any kind, or an object's whole value."""
-        parents = [path[:at] for at, char in enumerate(path) if char == "."]
-        return self.settings.may_hold_more or any(
-            isinstance(self.settings.get(parent), Unresolved | Candidates) for parent in parents
-        )
+        if self._may_hold_more or "." not in path:
+            return self._may_hold_more
+        parents = (path[:at] for at, char in enumerate(path) if char == ".")
+        return any(isinstance(self.settings.get(parent), Unresolved | Candidates) for parent in parents)
 
     def _env(self, name: str) -> Fact:
         return self._asked(f"env.{name}")

@@ -65,6 +65,8 @@ VALUES = {
     "speculative_draft_attention_backend": None,
     "speculative_moe_runner_backend": None,
 }
+# What early releases pick in their workers, which were not run: nothing was recorded of it, and ours is not compared.
+PICKED_LATER = {"attention_backend"}
 _OLD_NAMES = {"cuda_graph_max_bs_decode": "cuda_graph_max_bs", "cuda_graph_bs_decode": "cuda_graph_bs"}
 
 
@@ -106,8 +108,9 @@ class Answer:
         if self.refused or self.refusals:
             return
         for path, value in zip(VALUES, self.recorded, strict=True):
-            if self.view.has(path):
-                yield path, self._parsed(path) if value == AS_PARSED else value, known(self.effective.get(path))
+            told = self._parsed(path) if value == AS_PARSED else value
+            if self.view.has(path) and not (told is None and path in PICKED_LATER):
+                yield path, told, known(self.effective.get(path))
 
     def _parsed(self, path: str) -> Any:
         settings = self.judgement.settings

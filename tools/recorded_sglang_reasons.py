@@ -17,6 +17,15 @@ REASONS: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     ("profiles", "*", "cpu", "`chunked_prefill_size`", "by the memory of the machine, which a spec does not name"),
     ("profiles", "*", "cpu", "`cuda_graph_*`", "by the memory of the machine, which a spec does not name"),
+    (
+        "*",
+        "*",
+        "*",
+        "`speculative_moe_runner_backend`",
+        "which runner the target gets for its experts there is not worked out",
+    ),
+    ("profiles", "*", "cpu", "`attention_backend`", "whether the CPU has AMX, which no launch says"),
+    ("profiles", "deterministic_eagle", "cpu", "*", "whether the CPU has AMX decides which backend is refused"),
     ("profiles", "*", "cpu", "`mem_fraction_static`", "by the memory of the machine, which a spec does not name"),
 )
 

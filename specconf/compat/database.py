@@ -29,6 +29,7 @@ from specconf.compat.store import load_json, part_name
 from specconf.compat.view import View
 from specconf.errors import DatabaseError, OverlayError, UsageError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
+from specconf.kleene import Ternary
 
 # What a database has read of itself that no condition of a constraint bears on.
 _NOT_OF_CONSTRAINTS = frozenset(
@@ -57,6 +58,8 @@ class Database:
         self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
         self._raw = raw
         self._views: dict[Point, View] = {}
+        # Constraints in order, by the steps of a release and which of them hold there.
+        self.placed: dict[Any, tuple[tuple[Constraint, Ternary], ...]] = {}
         self._orders: dict[tuple[tuple[str, ...], ...], Sequence[int]] = {}
         self._typed: dict[int, Option] = {}
         self._rules: dict[int, Constraint] = {}
@@ -70,6 +73,22 @@ class Database:
     def constraint_ranges(self) -> tuple[Ranges, ...]:
         """Where each constraint holds, in the order of the data: few of them hold in any one release."""
         return tuple(Ranges.unpack(row["r"]) for row in self._raw["constraints"])
+
+    def constraints_at(self, point: Point) -> Mapping[int, Ternary]:
+        """The places of the constraints that hold or may hold at a point, and which of the two."""
+        if len(point.positions) != 1:
+            found = ((index, ranges.holds(point)) for index, ranges in enumerate(self.constraint_ranges))
+            return {index: held for index, held in found if held is not False}
+        (position,) = point.positions
+        result: dict[int, Ternary] = {}
+        for index, ranges in enumerate(self.constraint_ranges):  # a thousand times for each of hundreds of releases
+            for low, high in ranges.holds_in:
+                if low <= position < high:
+                    result[index] = True
+            for low, high in ranges.unknown_in:
+                if low <= position < high:
+                    result.setdefault(index, None)
+        return result
 
     def constraint_order(self, steps: tuple[tuple[str, ...], ...]) -> Sequence[int]:
         """The places of all constraints by stage and step; `steps` lists for a stage, named first, its steps in order.

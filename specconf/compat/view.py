@@ -142,17 +142,14 @@ class View:
     @cached_property
     def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
         """Constraints that hold or may hold here, in the engine's order of stages and steps."""
-        held = dict(self._held_constraints())
-        order = self.db.constraint_order(tuple((stage, *steps) for stage, steps in self._step_order.items()))
-        return tuple(_placed([(self.db.constraint_row(index), held[index]) for index in order if index in held]))
-
-    def _held_constraints(self) -> Iterator[tuple[int, Ternary]]:
-        """The places in the data of the constraints that hold or may hold."""
-        positions = self.point.positions
-        for index, ranges in enumerate(self.db.constraint_ranges):
-            held = ranges.at(positions[0]) if len(positions) == 1 else ranges.holds(self.point)
-            if held is not False:
-                yield index, held
+        held = self.db.constraints_at(self.point)
+        steps = tuple((stage, *steps) for stage, steps in self._step_order.items())
+        found = self.db.placed.get(key := (steps, tuple(held.items())))  # releases side by side mostly have the same
+        if found is None:
+            order = self.db.constraint_order(steps)
+            rows = [(self.db.constraint_row(index), held[index]) for index in order if index in held]
+            found = self.db.placed[key] = tuple(_placed(rows))
+        return found
 
     @cached_property
     def _step_order(self) -> Mapping[str, Sequence[str]]:

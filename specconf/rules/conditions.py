@@ -26,6 +26,9 @@ class Truth:
     missing: frozenset[str] = frozenset()
 
 
+_PLAIN = {True: Truth(True), False: Truth(False)}
+
+
 class Condition(Protocol):
     """Anything that can be asked for its truth."""
 
@@ -54,9 +57,10 @@ class _Several:
     def _combined(self, facts: Facts, view: View, absorbs: bool, law: Callable[[Iterable[Ternary]], Ternary]) -> Truth:
         answers: list[Truth] = []
         for part in self.parts:
-            answers.append(part.truth(facts, view))
-            if answers[-1].value is absorbs:
-                return Truth(absorbs)
+            answer = part.truth(facts, view)
+            if answer.value is absorbs:
+                return _PLAIN[absorbs]
+            answers.append(answer)
         value = law(answer.value for answer in answers)
         missing = frozenset[str]().union(*(a.missing for a in answers if a.value is None))
         return Truth(value, missing if value is None else frozenset())
@@ -141,19 +145,22 @@ class Named:
         yield self
 
 
-_PLAIN = {True: Truth(True), False: Truth(False)}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Test:
-    """One fact against one right side."""
+    """One fact against one right side. Tests that read alike are one object: many rules ask the same first."""
 
     path: str
     op: str
     right: Any
 
     def truth(self, facts: Facts, view: View) -> Truth:
-        """The answer of this one test."""
+        """The answer of this one test, worked out once for the options in force."""
+        found: Truth | None = facts.answers.get(self)
+        if found is None:
+            found = facts.answers[self] = self._truth(facts, view)
+        return found
+
+    def _truth(self, facts: Facts, view: View) -> Truth:
         if self.op in {"set", "unset"}:
             written = facts.written(self.path)
             answer = written if self.op == "set" else ternary_not(written)
@@ -235,16 +242,18 @@ def _compare(op: str, left: JsonValue, right: Any) -> Ternary:
 
 def _among(left: JsonValue, right: list[JsonValue]) -> Ternary:
     """Whether a list holds a value. Items of other kinds are passed over where one of its own kind stands beside them."""
-    answers = [_equal(left, item) for item in right]
-    return (
-        ternary_any(a for a in answers if a is not None) if any(a is not None for a in answers) or not right else None
-    )
+    answers = {_equal(left, item) for item in right}
+    if True in answers:
+        return True
+    return False if False in answers or not right else None
 
 
 def _equal(left: JsonValue, right: JsonValue) -> Ternary:
     """Equality; values of different kinds (text against a number) are not comparable, None is unequal to all but None."""
     if left is None or right is None:
         return left is right
+    if type(left) is type(right):
+        return left == right
     if _kind(left) != _kind(right):
         return None
     return left == right
@@ -313,7 +322,7 @@ def _parse_test(path: str, test: Any, groups: Mapping[str, Any]) -> Condition:
     if "." not in path:
         raise DatabaseError(f"not a fact: {path!r}")
     if test in ("set", "unset"):
-        return Test(path, str(test), None)
+        return _test(path, str(test), None)
     if not isinstance(test, Mapping) or not test:
         raise DatabaseError(f"{path}: not a test: {test!r}")
     tests: list[Condition] = []
@@ -322,8 +331,15 @@ def _parse_test(path: str, test: Any, groups: Mapping[str, Any]) -> Condition:
             raise DatabaseError(f"{path}: no operator is called {op!r}")
         right = _with_groups(written, groups)
         _check_right(path, op, right)
-        tests.append(Test(path, op, right))
+        tests.append(_test(path, op, right))
     return tests[0] if len(tests) == 1 else All(tuple(tests))
+
+
+_TESTS: dict[tuple[str, str, str], Test] = {}
+
+
+def _test(path: str, op: str, right: Any) -> Test:
+    return _TESTS.setdefault((path, op, repr(right)), Test(path, op, right))
 
 
 def _check_right(path: str, op: str, right: Any) -> None:

@@ -210,7 +210,8 @@ def test_eagle3_on_tensorrt_llm(deployment: Deployment) -> None:
     document = deployment.document(spec, "tensorrt-llm", "1.4.0rc1")
     assert document["argv"] == ["trtllm-serve", deployment.name(LLAMA), "--config", "speculative.yaml"]
     assert yaml.safe_load(document["files"]["speculative.yaml"]) == {
-        "speculative_config": {"decoding_type": "Eagle3", "max_draft_len": 4, "speculative_model": draft}
+        "max_seq_len": 2048,
+        "speculative_config": {"decoding_type": "Eagle3", "max_draft_len": 4, "speculative_model": draft},
     }
 
 

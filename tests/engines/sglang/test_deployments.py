@@ -88,7 +88,8 @@ def test_a_tree_switches_the_overlap_scheduler_off(database: Database, release: 
     judgement = judge(TREE, database.at(release), KNOWN)
     assert not judgement.errors
     warnings = [f.constraint for f in judgement.findings if f.severity is Severity.WARNING]
-    assert warnings == ["sglang/overlap-topk-falls-back"]
+    # The second is about the head, whose config names the class of a whole model.
+    assert warnings == ["sglang/overlap-topk-falls-back", "sglang/head-under-a-model-s-name"]
     assert in_force(judgement, "disable_overlap_schedule") is True
 
 
@@ -96,7 +97,8 @@ def test_a_tree_switches_the_overlap_scheduler_off(database: Database, release: 
 def test_a_tree_runs_with_the_overlap_scheduler(database: Database, release: str) -> None:
     view = database.at(release)
     judgement = judge(TREE, view, KNOWN)
-    assert not [f for f in judgement.findings if f.severity is not Severity.INFO]
+    # This head names the class of a whole model in its config, which is another matter.
+    assert not [f for f in judgement.findings if f.severity is not Severity.INFO and f.code != "SC303"]
     argv, env = command(judgement, view)
     assert argv[-6:] == [
         *("--speculative-num-steps", "4", "--speculative-eagle-topk", "4", "--speculative-num-draft-tokens", "8")

@@ -82,9 +82,22 @@ def dflash_causal_fallback(facts: Facts) -> Fact:
     return either("fa4" if kind == "blackwell" else _fallback(kind) for kind in values(found))
 
 
+def target_moe_runner(facts: Facts) -> Fact:
+    """The MoE runner of the target. What the engine makes of auto for experts on newer GPUs or of FP4 is not known."""
+    found = facts.get("option.moe_runner_backend")
+    experts = facts.get("target.num_experts")
+    if found != Known("auto") or experts == Known(None) or experts == Known(0):
+        return found
+    capability, architecture = facts.get("hardware.capability"), facts.get("target.architecture")
+    newer = not isinstance(capability, Known) or not isinstance(capability.value, int | float) or capability.value >= 10
+    if newer or (isinstance(architecture, Known) and str(architecture.value).startswith("DeepseekV4")):
+        return Missing("the MoE runner that SGLang picks for this target")
+    return found
+
+
 def draft_moe_runner(facts: Facts) -> Fact:
     """The MoE runner of a draft that follows its target's, but for those that serve the target alone."""
-    found = facts.get("option.moe_runner_backend")
+    found = target_moe_runner(facts)
     if isinstance(found, Missing):
         return found
     return either(
@@ -106,5 +119,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "sliding_draft": sliding_draft,
     "dflash_fallback": dflash_fallback,
     "dflash_causal_fallback": dflash_causal_fallback,
+    "target_moe_runner": target_moe_runner,
     "draft_moe_runner": draft_moe_runner,
 }
