@@ -9,7 +9,7 @@ from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
 def drafts_itself(facts: Facts) -> Fact:
     """Whether the target's own checkpoint is opened as the draft: no draft path is given, or the same."""
-    draft, target = facts.get("option.speculative_draft_model_path"), facts.get("option.model_path")
+    draft, target = facts.get("asked.speculative_draft_model_path"), facts.get("option.model_path")
     if not isinstance(draft, Known) or draft.value is None:
         return Known(True) if isinstance(draft, Known) else draft
     return target if isinstance(target, Missing) else Known(draft == target)
