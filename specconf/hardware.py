@@ -55,7 +55,8 @@ _MEMORY = {
     "RTX PRO 6000": 96,
 }
 
-# Mebibytes that the driver reports, for every size that is sold under the name.
+# Mebibytes that the driver reports, for every size that is sold under the name. H100, H200, B200 and the larger A100 are held
+# by recorded answers of SGLang; the others are what drivers are commonly seen to print, and were not.
 _REPORTED = {
     "T4": (15360,),
     "A100": (40960, 81920),
