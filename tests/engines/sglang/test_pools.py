@@ -9,7 +9,7 @@ import pytest
 
 from specconf.compat.database import Database
 from specconf.engines.sglang import ENGINE
-from specconf.engines.sglang.derived.pools import DERIVATIONS
+from specconf.engines.sglang.derived import DERIVATIONS
 from specconf.facts import Fact, Facts, Known, Missing
 from specconf.rules.judge import Judgement
 from specconf.rules.probes import run_probe

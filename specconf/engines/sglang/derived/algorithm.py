@@ -1,10 +1,9 @@
-"""The algorithm and the worker switch as the engine's own checks see them."""
+"""The algorithm as the engine's own checks see it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.schedule import SPEC_V2, truth
 from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 from specconf.words import JsonValue
 
@@ -34,16 +33,4 @@ def algorithm(facts: Facts) -> Fact:
     return found
 
 
-def spec_v2(facts: Facts) -> Fact:
-    """What SGLANG_ENABLE_SPEC_V2 says, or its default in the release."""
-    found = facts.get(f"option.{SPEC_V2}")
-    if not isinstance(found, Known):
-        return found
-    value = truth(found.value)
-    return Missing(SPEC_V2, "no boolean that SGLang reads") if value is None else Known(value)
-
-
-DERIVATIONS: Mapping[str, Derivation] = {
-    "algorithm": algorithm,
-    "spec_v2": spec_v2,
-}
+DERIVATIONS: Mapping[str, Derivation] = {"algorithm": algorithm}

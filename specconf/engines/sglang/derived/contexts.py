@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.schedule import truth
+from specconf.engines.sglang.derived.switches import by_default
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
 _ALLOWS = "env.SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"
@@ -61,11 +61,7 @@ def longer_context_allowed(facts: Facts) -> Fact:
     """Whether the environment lets a context be longer than a config gives; images for ROCm set what nobody writes."""
     if not facts.written(_ALLOWS) and facts.get("hardware.platform") == Known("rocm"):
         return Missing(_ALLOWS, "SGLang's images for ROCm set it")
-    found = facts.get(f"option.{_ALLOWS}")
-    if not isinstance(found, Known):
-        return found
-    value = truth(found.value)
-    return Missing(_ALLOWS, "no boolean that SGLang reads") if value is None else Known(value)
+    return by_default(_ALLOWS)(facts)
 
 
 DERIVATIONS: Mapping[str, Derivation] = {

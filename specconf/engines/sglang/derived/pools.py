@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.engines.sglang.schedule import truth
 from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
 
 _PER_LAYER = "GraniteMoeHybridForCausalLM"
@@ -43,34 +42,8 @@ def _reader(facts: Facts, phase: str) -> Fact:
     return Missing("option.attention_backend")
 
 
-def online_compress(facts: Facts) -> Fact:
-    """Whether DeepSeek-V4's c128 states are compressed online, as SGLANG_OPT_USE_ONLINE_COMPRESS says."""
-    return _switch(facts, "SGLANG_OPT_USE_ONLINE_COMPRESS")
-
-
-def online_c128_mtp(facts: Facts) -> Fact:
-    """Whether that is allowed beside MTP, as SGLANG_EXPERIMENTAL_ONLINE_C128_MTP says."""
-    return _switch(facts, "SGLANG_EXPERIMENTAL_ONLINE_C128_MTP")
-
-
-def cpp_radix_tree(facts: Facts) -> Fact:
-    """Whether the C++ radix tree is used, as SGLANG_EXPERIMENTAL_CPP_RADIX_TREE says."""
-    return _switch(facts, "SGLANG_EXPERIMENTAL_CPP_RADIX_TREE")
-
-
-def _switch(facts: Facts, name: str) -> Fact:
-    found = facts.get(f"option.env.{name}")
-    if not isinstance(found, Known):
-        return found
-    value = truth(found.value)
-    return Missing(f"option.env.{name}", "no boolean that SGLang reads") if value is None else Known(value)
-
-
 DERIVATIONS: Mapping[str, Derivation] = {
     "recurrent_architecture": recurrent_architecture,
     "prefill_reader": prefill_reader,
     "decode_reader": decode_reader,
-    "online_compress": online_compress,
-    "online_c128_mtp": online_c128_mtp,
-    "cpp_radix_tree": cpp_radix_tree,
 }
