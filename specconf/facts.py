@@ -5,7 +5,7 @@ A fact is known or missing; a missing one names what would have to be known. Not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -18,6 +18,11 @@ class Known:
     """A fact with its value; None is the engine's own None, or a key that the model's config does not have."""
 
     value: JsonValue
+
+    @property
+    def values(self) -> tuple[JsonValue, ...]:
+        """The only value it may have, as `OneOf` gives the several."""
+        return (self.value,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,13 @@ class Missing:
 
 
 Fact: TypeAlias = "Known | OneOf | Missing"
+
+
+def either(values: Iterable[JsonValue]) -> Known | OneOf:
+    """One fact of the values that it may have, at least one."""
+    several = tuple(dict.fromkeys(values))
+    return Known(several[0]) if len(several) == 1 else OneOf(several)
+
 
 # What is needed where a launch has words that may hold any option.
 UNREAD_WORDS = "unresolved words of the launch"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, either
 
 ASKED_OF_ENGINES = ("spec_method", "drafts_itself", "served_length", "draft_quantization")
 # Sizes of one vocabulary differ by padding, which is smaller than this.
@@ -32,9 +32,7 @@ def in_words_of_the_spec(found: Fact, words: Mapping[str, str]) -> Fact:
     """The engine's word for what drafts as the spec's; of several words, what they all mean or each of the candidates."""
     if isinstance(found, Missing):
         return found
-    values = found.values if isinstance(found, OneOf) else (found.value,)
-    meant = dict.fromkeys(words.get(word, word.lower()) if isinstance(word, str) else None for word in values)
-    return Known(next(iter(meant))) if len(meant) == 1 else OneOf(tuple(meant))
+    return either(words.get(word, word.lower()) if isinstance(word, str) else None for word in found.values)
 
 
 def _vocabularies(facts: Facts) -> tuple[int, int] | Fact:

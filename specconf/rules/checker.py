@@ -153,7 +153,7 @@ def _either(left: Fact, right: Fact) -> Fact:
         return right
     values: dict[tuple[type, str], JsonValue] = {}
     for fact in (left, right):
-        for value in fact.values if isinstance(fact, OneOf) else (fact.value,):
+        for value in fact.values:
             values.setdefault((type(value), repr(value)), value)
     several = tuple(values.values())
     return OneOf(several) if len(several) > 1 else Known(several[0])

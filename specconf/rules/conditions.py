@@ -176,15 +176,15 @@ class Test:
         right = evaluate(self.right, facts)
         if isinstance(right, Missing):
             return Truth(None, frozenset({right.needs}))
-        answers = [_compare(self.op, a, b) for a in _values(left) for b in _values(right)]
+        answers = [_compare(self.op, a, b) for a in left.values for b in right.values]
         answer = agreed(answers)
         return Truth(answer, frozenset() if answer is not None else frozenset({self.path}))
 
-    def _table_truth(self, left: Fact, view: View) -> Truth:
+    def _table_truth(self, left: Known | OneOf, view: View) -> Truth:
         """Whether a value is in a table; of a list, whether any member is."""
         answer = agreed(
             ternary_any(view.lookup(self.right, item)[1] for item in (value if isinstance(value, list) else [value]))
-            for value in _values(left)
+            for value in left.values
         )
         if self.op == "not_in_table":
             answer = ternary_not(answer)
@@ -193,13 +193,6 @@ class Test:
     def leaves(self) -> Iterable[Condition]:
         """Itself."""
         yield self
-
-
-def _values(fact: Fact) -> tuple[JsonValue, ...]:
-    if isinstance(fact, OneOf):
-        return fact.values
-    assert isinstance(fact, Known)
-    return (fact.value,)
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
@@ -274,12 +267,12 @@ def evaluate(expression: Any, facts: Facts) -> Fact:
         return facts.get(operand)
     if op == "const":
         return Known(operand)
-    parts = [evaluate(part, facts) for part in operand]
-    missing = next((p for p in parts if isinstance(p, Missing)), None)
-    if missing is not None:
-        return missing
-    lefts, rights = _values(parts[0]), _values(parts[1])
-    results = {_arithmetic(op, a, b) for a in lefts for b in rights if op in _ARITHMETIC}
+    left, right = (evaluate(part, facts) for part in operand)
+    if isinstance(left, Missing):
+        return left
+    if isinstance(right, Missing):
+        return right
+    results = {_arithmetic(op, a, b) for a in left.values for b in right.values if op in _ARITHMETIC}
     if None in results:
         return Missing(f"numbers for {op}", "wrong types")
     return Known(results.pop()) if len(results) == 1 else OneOf(tuple(sorted(r for r in results if r is not None)))

@@ -13,9 +13,8 @@ _GEMMA_DRAFTS = {"Gemma4AssistantForCausalLM", "Gemma4UnifiedAssistantForCausalL
 def _mapped(fact: Fact, change: Mapping[str, str]) -> Fact:
     if isinstance(fact, Missing):
         return fact
-    values = fact.values if isinstance(fact, OneOf) else (fact.value,)
     changed: list[JsonValue] = []
-    for value in values:
+    for value in fact.values:
         word = change.get(value.upper(), value.upper()) if isinstance(value, str) else value
         if word not in changed:
             changed.append(word)

@@ -6,11 +6,11 @@ which of its architectures use latent attention, is the constraints' business.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf, either
 from specconf.words import JsonValue
 
 HOPPER, BLACKWELL, RTX_BLACKWELL, OTHER = "hopper", "blackwell", "rtx-blackwell", "other-cuda"
@@ -43,18 +43,7 @@ def kinds(facts: Facts) -> tuple[str, ...] | Missing:
     found = gpu(facts)
     if isinstance(found, Missing):
         return CUDA if found.needs == "hardware.capability" else found
-    return tuple(str(value) for value in values(found))
-
-
-def values(fact: Known | OneOf) -> tuple[JsonValue, ...]:
-    """The values that a fact may have."""
-    return fact.values if isinstance(fact, OneOf) else (fact.value,)
-
-
-def either(found: Iterator[JsonValue]) -> Fact:
-    """One fact of several possible values."""
-    several = tuple(dict.fromkeys(found))
-    return Known(several[0]) if len(several) == 1 else OneOf(several)
+    return tuple(str(value) for value in found.values)
 
 
 def by_gpu(backends: Mapping[str, JsonValue], other: JsonValue) -> Derivation:
@@ -97,8 +86,8 @@ def plain_backend(rule: Plain, facts: Facts) -> Fact:
     return either(
         _plain_on(rule, kind, fits=fits is True, given=topk is True, sinks=sunk, uneven=apart)
         for kind in found
-        for fits in values(chain)
-        for topk in values(given)
+        for fits in chain.values
+        for topk in given.values
         for sunk in sinks
         for apart in uneven
     )
@@ -119,7 +108,7 @@ def _unpaged_chain(facts: Facts) -> Known | OneOf | Missing:
     topk, page = facts.get("option.speculative_eagle_topk"), facts.get("option.page_size")
     if isinstance(topk, Missing) or isinstance(page, Missing):
         return topk if isinstance(topk, Missing) else page
-    return either(k is None or (k == 1 and size in (1, None)) for k in values(topk) for size in values(page))
+    return either(k is None or (k == 1 and size in (1, None)) for k in topk.values for size in page.values)
 
 
 def _topk_given(rule: Plain, facts: Facts) -> Known | OneOf | Missing:
@@ -127,7 +116,7 @@ def _topk_given(rule: Plain, facts: Facts) -> Known | OneOf | Missing:
     if isinstance(topk, Missing) or isinstance(word, Missing):
         return topk if isinstance(topk, Missing) else word
     return either(
-        name is None or k is not None or str(name).upper() in rule.chains for k in values(topk) for name in values(word)
+        name is None or k is not None or str(name).upper() in rule.chains for k in topk.values for name in word.values
     )
 
 
@@ -190,7 +179,7 @@ def _latent_on(blackwell: str, chain_only: bool, idle_only: bool, facts: Facts) 
     return either(
         backend
         for kind in found
-        for fits in values(chain)
+        for fits in chain.values
         for backend in (
             _aiter(facts, idle_only)
             if kind == "rocm"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from specconf.engines.sglang.derived.attention import either, gpu, values
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.engines.sglang.derived.attention import gpu
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf, either
 from specconf.words import JsonValue
 
 
@@ -17,10 +17,10 @@ def _first(names: tuple[str, ...], facts: Facts) -> Fact:
         fact = facts.get(f"option.{name}")
         if isinstance(fact, Missing):
             return fact
-        found += tuple(value for value in values(fact) if value is not None)
-        if None not in values(fact):
+        found += tuple(value for value in fact.values if value is not None)
+        if None not in fact.values:
             break
-    return either(iter(found)) if found else Known(None)
+    return either(found) if found else Known(None)
 
 
 _DECODE = ("decode_attention_backend", "attention_backend")
@@ -37,7 +37,7 @@ def split_backends(facts: Facts) -> Fact:
         written = [facts.get(f"option.{name[0]}") for name in (_DECODE, _PREFILL)]
         if all(isinstance(fact, Known) and fact.value is None for fact in written):
             return Known(False)
-    return either(a != b for a in values(prefill) for b in values(decode))
+    return either(a != b for a in prefill.values for b in decode.values)
 
 
 def draft_latent(facts: Facts) -> Fact:
@@ -67,7 +67,7 @@ def sliding_draft(facts: Facts) -> Fact:
 def dflash_fallback(facts: Facts) -> Fact:
     """What a DFlash draft runs on in place of a backend that does not serve it."""
     found = facts.get("hardware.platform")
-    return found if isinstance(found, Missing) else either(_fallback(value) for value in values(found))
+    return found if isinstance(found, Missing) else either(_fallback(value) for value in found.values)
 
 
 def _fallback(platform: JsonValue) -> str:
@@ -79,7 +79,7 @@ def dflash_causal_fallback(facts: Facts) -> Fact:
     found = gpu(facts)
     if isinstance(found, Missing):
         return OneOf(("fa4", "flashinfer")) if found.needs == "hardware.capability" else found
-    return either("fa4" if kind == "blackwell" else _fallback(kind) for kind in values(found))
+    return either("fa4" if kind == "blackwell" else _fallback(kind) for kind in found.values)
 
 
 def target_moe_runner(facts: Facts) -> Fact:
@@ -101,7 +101,7 @@ def draft_moe_runner(facts: Facts) -> Fact:
     if isinstance(found, Missing):
         return found
     return either(
-        "auto" if isinstance(word, str) and word.startswith("lora_") else _runner(word) for word in values(found)
+        "auto" if isinstance(word, str) and word.startswith("lora_") else _runner(word) for word in found.values
     )
 
 

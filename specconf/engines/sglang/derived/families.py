@@ -15,12 +15,10 @@ from specconf.engines.sglang.derived.attention import (
     RTX_BLACKWELL,
     Plain,
     by_gpu,
-    either,
     kinds,
     plain_backend,
-    values,
 )
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf, either
 from specconf.words import JsonValue
 
 _LARGE = {HOPPER: "fa3", BLACKWELL: "trtllm_mha"}
@@ -46,7 +44,7 @@ def hybrid_chain_backend(facts: Facts) -> Fact:
     return either(
         ("trtllm_mha" if backend == "trtllm_mha" and pages else "triton") if kind == BLACKWELL else None
         for kind in found
-        for backend in values(general)
+        for backend in general.values
         for pages in paged
     )
 
@@ -69,7 +67,7 @@ def hybrid_page_taken(facts: Facts) -> Fact:
     found = facts.get("option.attention_backend")
     if isinstance(found, Missing):
         return found
-    return either(64 if backend == "trtllm_mha" else 1 for backend in values(found))
+    return either(64 if backend == "trtllm_mha" else 1 for backend in found.values)
 
 
 def nemotron_backend(facts: Facts) -> Fact:
@@ -86,8 +84,8 @@ def nemotron_backend(facts: Facts) -> Fact:
         if kind == BLACKWELL
         else ("triton" if kind == RTX_BLACKWELL and name is not None else None)
         for kind in found
-        for name in values(word)
-        for width in values(topk)
+        for name in word.values
+        for width in topk.values
     )
 
 
@@ -96,7 +94,7 @@ def minimax_backend(facts: Facts) -> Fact:
     found, dtype = kinds(facts), facts.get("option.kv_cache_dtype")
     if isinstance(found, Missing) or isinstance(dtype, Missing):
         return found if isinstance(found, Missing) else dtype
-    large = ["trtllm_mha" if kept == "fp8_e4m3" else "fa4" for kept in values(dtype)]
+    large = ["trtllm_mha" if kept == "fp8_e4m3" else "fa4" for kept in dtype.values]
     named: dict[str, tuple[JsonValue, ...]] = {HOPPER: ("fa3",), BLACKWELL: tuple(large), "rocm": ("triton",)}
     return either(backend for kind in found for backend in named.get(kind, (None,)))
 

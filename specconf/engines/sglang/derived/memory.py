@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf
+from specconf.facts import Derivation, Fact, Facts, Known, Missing, either
 from specconf.hardware import reported_memory
 from specconf.words import JsonValue
 
@@ -31,10 +31,7 @@ def gpu_mib(facts: Facts) -> Fact:
 
 
 def _one_of(values: Sequence[JsonValue]) -> Fact | None:
-    different = list(dict.fromkeys(values))
-    if not different:
-        return None
-    return Known(different[0]) if len(different) == 1 else OneOf(tuple(different))
+    return either(values) if values else None
 
 
 def _by_memory(facts: Facts, choose: Callable[[float], JsonValue]) -> Fact:
@@ -42,8 +39,7 @@ def _by_memory(facts: Facts, choose: Callable[[float], JsonValue]) -> Fact:
     memory = gpu_mib(facts)
     if isinstance(memory, Missing):
         return memory
-    sizes = memory.values if isinstance(memory, OneOf) else (memory.value,)
-    values = [choose(float(size)) for size in sizes if isinstance(size, int | float)]
+    values = [choose(float(size)) for size in memory.values if isinstance(size, int | float)]
     return _one_of(values) or Missing("hardware.gpu")
 
 
@@ -69,9 +65,7 @@ def graphs_within_limit(facts: Facts) -> Fact:
     largest, limit = graphs_six_sizes_wider(facts), facts.get("option.max_running_requests")
     if isinstance(limit, Missing) or isinstance(largest, Missing):
         return limit if isinstance(limit, Missing) else largest
-    sizes = largest.values if isinstance(largest, OneOf) else (largest.value,)
-    limits = limit.values if isinstance(limit, OneOf) else (limit.value,)
-    return _one_of([_within(size, most) for size in sizes for most in limits]) or largest
+    return either(_within(size, most) for size in largest.values for most in limit.values)
 
 
 def _within(size: JsonValue, most: JsonValue) -> JsonValue:

@@ -33,8 +33,7 @@ def _two_model(facts: Facts) -> Fact:
     word = facts.get(_TYPE)
     if isinstance(word, Missing):
         return word
-    words = word.values if isinstance(word, OneOf) else (word.value,)
-    answers = [_two_model_of(value, facts) for value in words]
+    answers = [_two_model_of(value, facts) for value in word.values]
     return answers[0] if all(answer == answers[0] for answer in answers) else OneOf((True, False))
 
 

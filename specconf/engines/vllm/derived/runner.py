@@ -28,7 +28,7 @@ def model_runner(facts: Facts) -> Fact:
     if isinstance(asked, Missing):
         return asked
     runners: list[JsonValue] = []
-    for value in asked.values if isinstance(asked, OneOf) else (asked.value,):
+    for value in asked.values:
         runner = _runner(value)
         if runner is None:
             return Missing(

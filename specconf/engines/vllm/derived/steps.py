@@ -24,8 +24,8 @@ def _sizes(facts: Facts) -> Iterable[tuple[JsonValue, JsonValue]] | Missing:
         return tokens
     if isinstance(requests, Missing):
         return requests
-    lefts = tokens.values if isinstance(tokens, OneOf) else (tokens.value,)
-    rights = requests.values if isinstance(requests, OneOf) else (requests.value,)
+    lefts = tokens.values
+    rights = requests.values
     by_default = all(facts.get(f"asked.{name}") == Known(None) for name in (_TOKENS, _REQUESTS))
     together = by_default and len(lefts) == len(rights)
     return zip(lefts, rights, strict=True) if together else product(lefts, rights)
