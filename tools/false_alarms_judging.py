@@ -5,6 +5,7 @@ Models come from the checkpoint rows alone; the hardware is what is assumed wher
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ def as_row(launch: Launch) -> dict[str, Any]:
     if launch.env:
         row["env"] = {name: _plain(word) for name, word in launch.env}
     if launch.files:
-        row["files"] = dict(launch.files)
+        row["files"] = {_away_from_home(path): text for path, text in launch.files}
     return row
 
 
@@ -82,10 +83,18 @@ def from_row(engine: str, row: Mapping[str, Any]) -> Launch:
 
 
 def _plain(word: Word) -> Any:
-    """A word as it is kept: without the folder of a machine, which no verdict asks for."""
+    """A word as it is kept."""
     if word.value is not None:
-        return word.value.removeprefix("/tmp/")  # noqa: S108  # a text that is read, no file
+        return _away_from_home(word.value)
     return {"raw": word.raw, **({"many": True} if word.may_be_many else {})}
+
+
+def _away_from_home(path: str) -> str:
+    """A path outside the folders of the machine it was written for; absolute still, so no hub name comes of it.
+
+    A word and the file it names are moved alike: the launch of a row still finds its file.
+    """
+    return re.sub(r"^/(?:root|tmp)/", "/data/", path)
 
 
 def _word(value: Any) -> Word:
