@@ -57,3 +57,9 @@ class HarvestError(SpecconfError):
     """A release could not be fetched, or its sources do not hold what is read from them."""
 
     exit_code = 2
+
+
+class OracleError(SpecconfError):
+    """An engine release could not be asked: its environment cannot be made, or the engine cannot be imported there."""
+
+    exit_code = 2

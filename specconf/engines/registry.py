@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.base import Engine
+from specconf.errors import OracleError
+
+if TYPE_CHECKING:
+    from specconf.oracle.engine import EngineOracle
 
 _MODULES = {
     "vllm": "specconf.engines.vllm",
@@ -21,3 +26,16 @@ def get_engine(name: str) -> Engine:
     """An engine by its name."""
     engine: Engine = import_module(_MODULES[name]).ENGINE
     return engine
+
+
+@cache
+def get_oracle(name: str) -> EngineOracle:
+    """How an engine's releases are asked. OracleError for an engine that cannot be."""
+    module = f"{_MODULES[name]}.oracle"
+    try:
+        oracle: EngineOracle = import_module(module).ORACLE
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise OracleError(f"{get_engine(name).title} cannot be asked without a GPU.") from None
+    return oracle

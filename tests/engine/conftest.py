@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine_parser import EngineParser, Listing, engine_env
+from engine_parser import EngineParser, Listing
+
+from specconf.oracle import environment
 
 
 def python_or_skip(engine: str, release: str) -> Path:
     """The python of a release's environment; a skip where there is none."""
-    environments = engine_env()
-    folder: Path = environments.environment_dir(engine, release)
-    if not (folder / environments.MARKER).exists():
+    folder = environment.environment_dir(engine, release)
+    if not (folder / environment.MARKER).exists():
         pytest.skip(
             f"no environment of {engine} {release} where SPECCONF_ENGINE_CACHE points "
-            f"(build it: python tools/engine_env.py {engine} {release})"
+            f"(build it: python -m specconf.oracle.environment {engine} {release})"
         )
-    python: Path = environments.python_of(folder)
-    return python
+    return environment.python_of(folder)
 
 
 @pytest.fixture(scope="session")

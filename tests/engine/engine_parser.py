@@ -1,59 +1,18 @@
-"""The test side of the parser harness: a worker process in an engine's environment, and its answers as values."""
+"""The tests' side of asking an engine: answers or an error, and what a release registers as values."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.util import module_from_spec, spec_from_file_location
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-WORKER = HERE / "workers" / "worker.py"
-
-
-def engine_env() -> types.ModuleType:
-    """The module `tools/engine_env.py`, which knows where environments are."""
-    name = "specconf_tools_engine_env"
-    if name not in sys.modules:
-        spec = spec_from_file_location(name, HERE.parents[1] / "tools" / "engine_env.py")
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
+from specconf.engines.registry import get_oracle
+from specconf.oracle.asking import Answer, Question, Unanswered
 
 
 class HarnessError(Exception):
     """The question could not be put to the engine: the test is broken, nothing is known about the launch."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What an engine release says to a launch. `stage` is where it stopped, or the last one that was passed."""
-
-    verdict: str
-    stage: str
-    exception: str | None
-    message: str
-    where: str = ""
-    effective: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def accepts(self) -> bool:
-        return self.verdict == "accepts"
-
-    @property
-    def parsed(self) -> Mapping[str, Any]:
-        """The parser's values that differ from its defaults."""
-        return self.effective.get("parsed", {})
 
 
 class NoDefault:
@@ -112,35 +71,13 @@ def _registered(row: Mapping[str, Any]) -> Registered:
 
 
 class EngineParser:
-    """One engine release's own parser, kept running for many questions."""
+    """One engine release's own code, kept running for many questions."""
 
     def __init__(self, engine: str, release: str, python: Path) -> None:
         self.engine = engine
         self.release = release
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        self._process = subprocess.Popen(
-            [python, WORKER, engine],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            text=True,
-            env=environment,
-        )
-        self.ready = self._line()
-        if self.ready.get("version", "").partition("+")[0] != release:
-            raise HarnessError(f"the environment of {engine} {release} holds {self.ready.get('version')}")
-
-    def _line(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            code = self._process.wait()
-            self._errors.seek(0)
-            tail = self._errors.read()[-2000:].decode(errors="replace")
-            raise HarnessError(f"the worker of {self.engine} {self.release} ended with {code}:\n{tail}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        self._worker = get_oracle(engine).worker(python, release)
+        self.ready = self._worker.ready
 
     def ask(
         self,
@@ -152,33 +89,18 @@ class EngineParser:
         until: str = "config",
     ) -> Answer:
         """What the release says to a launch, up to a stage. At stage `config` every named model needs its config."""
-        request = {"argv": list(argv), "env": env or {}, "files": files or {}, "models": models or {}, "until": until}
-        answer = self._answer(request)
-        answer["warnings"] = tuple(answer.get("warnings", ()))
-        return Answer(**answer)
+        question = Question(tuple(argv), env or {}, files or {}, models or {}, gpu=self._worker.gpu)
+        answer = self._worker.ask(question, until=until)
+        if isinstance(answer, Unanswered):
+            raise HarnessError(answer.reason)
+        return answer
 
     def listing(self) -> Listing:
         """What the release registers: its parser's options and the members of its objects and registries."""
-        answer = self._answer({"list": True})
+        answer = self._worker.listing()
         members = {scope: {row["name"]: _default(row) for row in rows} for scope, rows in answer["members"].items()}
         return Listing(tuple(_registered(row) for row in answer["options"]), members)
 
-    def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        answer = self._line()
-        if "harness" in answer:
-            raise HarnessError(answer["harness"])
-        return answer
-
     def close(self) -> None:
-        """End the worker."""
-        self._errors.close()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """End the process."""
+        self._worker.close()

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from engine_parser import Answer, EngineParser, HarnessError
+from engine_parser import EngineParser, HarnessError
 from tiny_models import EAGLE3_HEAD, LLAMA, QWEN3, QWEN3_OTHER_VOCABULARY, QWEN3_SMALL
+
+from specconf.oracle.asking import Answer
 
 pytestmark = pytest.mark.engine
 

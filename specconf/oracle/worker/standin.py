@@ -58,10 +58,11 @@ class StandinMeta(type):
     def __getitem__(cls, item: Any) -> type:
         return cls
 
-    def __or__(cls, other: Any) -> type:
+    def __or__(cls, other: Any) -> Any:
         return object
 
-    __ror__ = __or__
+    def __ror__(cls, other: Any) -> Any:
+        return object
 
     def __iter__(cls) -> Iterator[Any]:
         return iter(())
@@ -119,12 +120,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         if module.__name__ == "triton":
-            module.runtime = importlib.import_module("triton.runtime")
+            module.__dict__["runtime"] = importlib.import_module("triton.runtime")
         elif module.__name__ == "triton.runtime":
             # some releases ask at import time which vendor's driver is active
             target = types.SimpleNamespace(backend="cuda", arch=90, warp_size=32)
             active = types.SimpleNamespace(get_current_target=lambda: target, get_current_device=lambda: 0)
-            module.driver = types.SimpleNamespace(active=active)
+            module.__dict__["driver"] = types.SimpleNamespace(active=active)
 
 
 def install(names: Iterable[str]) -> Finder:

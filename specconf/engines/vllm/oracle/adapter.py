@@ -8,7 +8,7 @@ import importlib
 import os
 from typing import Any
 
-from protocol import HarnessError
+from specconf.oracle.worker.protocol import HarnessError
 
 SPECULATION = "speculative_config"
 SHOWN = {  # config object → fields worth comparing
@@ -21,7 +21,8 @@ SHOWN = {  # config object → fields worth comparing
 
 def _field(field: dataclasses.Field[Any]) -> dict[str, Any]:
     """A dataclass field as a member; pydantic's own description of a default is looked through."""
-    default, factory = field.default, field.default_factory
+    default: Any = field.default
+    factory: Any = field.default_factory
     if hasattr(default, "default_factory"):
         default, factory = default.default, default.default_factory or dataclasses.MISSING
     if factory is not dataclasses.MISSING:
@@ -71,9 +72,7 @@ class Adapter:
             "VLLM_CPU_KVCACHE_SPACE": "1",
         }.items():
             os.environ.setdefault(name, value)
-        import vllm
-
-        self.version: str = vllm.__version__
+        self.version: str = importlib.import_module("vllm").__version__
 
     def warm(self) -> None:
         self.parser()
@@ -84,9 +83,10 @@ class Adapter:
     def _flexible(self) -> type[argparse.ArgumentParser]:
         for module in ("vllm.utils.argparse_utils", "vllm.utils"):
             try:
-                return importlib.import_module(module).FlexibleArgumentParser
+                found: type[argparse.ArgumentParser] = importlib.import_module(module).FlexibleArgumentParser
             except (ModuleNotFoundError, AttributeError):
                 continue
+            return found
         raise HarnessError("this release keeps FlexibleArgumentParser elsewhere")
 
     def parser(self) -> argparse.ArgumentParser:
@@ -124,7 +124,8 @@ class Adapter:
 
     def _server_parser(self) -> argparse.ArgumentParser:
         """The parser of the server alone, which `python -m vllm.entrypoints.openai.api_server` uses."""
-        return _serve_module().make_arg_parser(self._flexible()())
+        parser: argparse.ArgumentParser = _serve_module().make_arg_parser(self._flexible()())
+        return parser
 
     def members(self) -> dict[str, list[dict[str, Any]]]:
         """The fields of SpeculativeConfig where it is a dataclass, and the variables of `vllm.envs`."""

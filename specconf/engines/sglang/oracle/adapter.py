@@ -8,9 +8,9 @@ import importlib
 import os
 from typing import Any
 
-import facade
-import standin
-from protocol import HarnessError
+from specconf.engines.sglang.oracle import facade
+from specconf.oracle.worker import standin
+from specconf.oracle.worker.protocol import HarnessError
 
 # Packages with kernels, or for a GPU: answered by stand-ins where they are absent.
 ABSENT = (
@@ -18,6 +18,8 @@ ABSENT = (
     "torchao torchvision decord soundfile cutlass torch_memory_saver compressed_tensors flash_attn gguf sgl_flash_mla "
     "flash_mla tilelang quack mooncake modelopt nvshmem"
 )
+# No question brings a tokenizer's files.
+NO_TOKENIZER = "--skip-tokenizer-init"
 # Torch must find out that there is no triton before a stand-in for it exists.
 BEFORE_STANDINS = ("torch._dynamo", "torch._inductor.runtime.triton_heuristics")
 # Transformers would look for the distributions of these packages, which their stand-ins lack.
@@ -89,9 +91,11 @@ class Adapter:
     def _server_words(self, argv: list[str]) -> list[str]:
         """The words that the server's parser gets: `sglang serve` takes a model without its option."""
         if "-m" in argv[:6]:
-            return argv[argv.index("-m") + 2 :]
-        words = argv[2:]
-        return ["--model-path", *words] if words and not words[0].startswith("-") else words
+            words = argv[argv.index("-m") + 2 :]
+        else:
+            words = argv[2:]
+            words = ["--model-path", *words] if words and not words[0].startswith("-") else words
+        return words if NO_TOKENIZER in words else [*words, NO_TOKENIZER]
 
     def parse(self, argv: list[str]) -> _Parsed:
         """Stops where argparse is done, with the option file merged as the release does it."""

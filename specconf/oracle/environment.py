@@ -35,7 +35,7 @@ from packaging.utils import canonicalize_name
 
 log = logging.getLogger("engine_env")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MARKER = "specconf-engine.json"
 DEFAULT_TORCH = "torch==2.13.0"
 
@@ -107,7 +107,9 @@ def run(command: Sequence[str | Path], *, env: dict[str, str] | None = None) -> 
     """Run a build step; its output is shown only when it fails."""
     words = [str(part) for part in command]
     log.info("%s", " ".join(words)[:240])
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})})
+    done = subprocess.run(  # noqa: S603 (programs of this module's own choice)
+        words, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}
+    )
     if done.returncode:
         tail = (done.stdout + done.stderr)[-3000:]
         raise BuildError(f"step failed with exit status {done.returncode}: {' '.join(words)[:300]}\n{tail}")
@@ -233,7 +235,7 @@ def wanted(engine: str, sources: Sources) -> list[str]:
     extras = SGLANG_EXTRAS if engine == "sglang" else ("",)
     stated = {canonicalize_name(req.name): req for req in stated_requirements(sources.requirements, extras)}
     if engine == "sglang":
-        needed = [name for name in SGLANG_LIGHT if name in stated or name not in SGLANG_IF_STATED]
+        needed = [canonicalize_name(name) for name in SGLANG_LIGHT if name in stated or name not in SGLANG_IF_STATED]
         chosen = [_plain(stated[name]) if name in stated else name for name in needed]
     else:
         chosen = [_plain(req) for name, req in stated.items() if name not in HEAVY]

@@ -1,9 +1,11 @@
-"""What the worker and an engine's adapter agree on."""
+"""What the worker and an engine's adapter agree on. Runs inside an engine's environment: the standard library only."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any, Protocol
+
+MESSAGE_LIMIT = 300
 
 
 class HarnessError(Exception):

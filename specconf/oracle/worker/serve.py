@@ -1,19 +1,18 @@
-"""Runs inside an engine's environment and asks its own parser: a JSON request a line in, a JSON answer a line out.
+"""Runs inside an engine's environment and asks its own code: a JSON request a line in, a JSON answer a line out.
 
 Request: `{"argv": [...], "env": {...}, "files": {name: text}, "models": {name: config}, "until": "parse" | "config"}`,
 or `{"list": true}`, which is answered by `{"options": [...], "members": {scope: [...]}}`: what the release's own parser
 registers, and the members of the objects and registries that it declares.
 Files and models (their config.json) are laid into an empty folder that is the working directory, so the names in argv
 find them. Answer: `{"verdict": "accepts" | "rejects" | "crashes", "stage", "exception", "message", "where",
-"effective", "warnings"}`, or `{"harness": why}` when the question could not be put. Each request is answered by a
-forked child with a time limit, so nothing that an engine leaves behind reaches the next one.
+"effective", "warnings", "seconds"}`, or `{"harness": why}` when the question could not be put. Each request is answered
+by a forked child with a time limit, so nothing that an engine leaves behind reaches the next one.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import enum
 import importlib
 import io
 import json
@@ -28,12 +27,14 @@ import traceback
 from pathlib import Path
 from typing import Any, TextIO
 
-from protocol import Adapter, HarnessError
+from specconf.oracle.worker.listing import listed, plain
+from specconf.oracle.worker.protocol import MESSAGE_LIMIT, Adapter, HarnessError
 
 log = logging.getLogger("specconf.worker")
 
-MESSAGE_LIMIT = 300
-MODULES = {"vllm": "adapter_vllm", "sglang": "adapter_sglang"}
+# Code of these packages runs on its caller's behalf: what it raises is the caller's doing.
+STANDARD = "the standard library"
+ON_BEHALF = frozenset({STANDARD, "pydantic", "pydantic_core", "pydantic_settings"})
 
 # Written for the user, as engines do it; any other exception is an accident of the engine's code.
 DELIBERATE = (ValueError, AssertionError, NotImplementedError, RuntimeError, ImportError, argparse.ArgumentError)
@@ -50,37 +51,6 @@ class Warnings(logging.Handler):
         self.messages.append(record.getMessage()[:MESSAGE_LIMIT])
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON; what JSON cannot hold is shown by its repr."""
-    try:
-        return as_json(value)
-    except (TypeError, ValueError):
-        return repr(value)[:MESSAGE_LIMIT]
-
-
-def as_json(value: Any) -> Any:
-    """A value as JSON: sets in order, enumerations by their values. Raises what json raises for anything else."""
-
-    def known(inner: Any) -> Any:
-        if isinstance(inner, set | frozenset):
-            return sorted(inner)
-        if isinstance(inner, enum.Enum):
-            return inner.value
-        raise TypeError(type(inner).__name__)
-
-    return json.loads(json.dumps(value, allow_nan=False, default=known))
-
-
-def defaulted(value: Any) -> dict[str, Any]:
-    """A default: the value, or the text of one that JSON cannot hold; neither where argparse is to store none."""
-    if isinstance(value, str) and value == argparse.SUPPRESS:
-        return {}
-    try:
-        return {"default": as_json(value)}
-    except (TypeError, ValueError):
-        return {"default_text": repr(value)[:MESSAGE_LIMIT]}
-
-
 def lay_out(request: dict[str, Any], folder: Path) -> None:
     """Write the request's files and model configs below the folder."""
     for name, text in request.get("files", {}).items():
@@ -95,16 +65,6 @@ def _inside(folder: Path, name: str) -> Path:
         raise HarnessError(f"the name {name!r} leads out of the request's folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def listed(adapter: Adapter) -> dict[str, Any]:
-    """What the release registers: its parser's options, and the members of its objects and registries."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        members = {
-            scope: [{"name": row["name"], **(defaulted(row["default"]) if "default" in row else {})} for row in rows]
-            for scope, rows in adapter.members().items()
-        }
-        return {"options": option_rows(adapter.parser()), "members": members}
 
 
 def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +89,7 @@ def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
             answer |= {"verdict": "rejects", "exception": "SystemExit", "message": lines[-1][:MESSAGE_LIMIT]}
     except HarnessError as error:
         return {"harness": str(error)}
-    except Exception as error:  # noqa: BLE001 (whatever an engine raises is the answer)
+    except Exception as error:
         answer |= described(error, adapter)
     if "harness" in answer:
         return {"harness": answer["harness"], "modules": sorted(sys.modules)}
@@ -139,23 +99,50 @@ def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
 
 def described(error: Exception, adapter: Adapter) -> dict[str, Any]:
     """An exception as an answer: a refusal, an accident, or a fault of this environment."""
-    frames = traceback.extract_tb(error.__traceback__)
-    inner = frames[-1]
-    where = f"{inner.filename.rpartition('site-packages/')[2].rpartition('sources/')[2]}:{inner.lineno}"
-    message = str(error)
-    if "validation error" in message.partition("\n")[0]:
-        message = message.partition("\n")[2].partition(" [type=")[0]
+    owner, where = blamed(traceback.extract_tb(error.__traceback__))
+    message = " ".join(said(error).split())[:MESSAGE_LIMIT]
     name = type(error).__name__
     if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] != adapter.package:
         return {"harness": f"the environment lacks the module {error.name} ({where})"}
     if isinstance(error, OSError):
-        return {"harness": f"a file or model config is missing: {name}: {message[:MESSAGE_LIMIT]} ({where})"}
+        return {"harness": f"a file or model config is missing: {name}: {message} ({where})"}
+    if owner != adapter.package and not isinstance(error, argparse.ArgumentError):
+        return {"harness": f"raised by {owner}, not by {adapter.package}: {name}: {message} ({where})"}
     verdict = "rejects" if isinstance(error, DELIBERATE) else "crashes"
-    return {"verdict": verdict, "exception": name, "message": " ".join(message.split())[:MESSAGE_LIMIT], "where": where}
+    return {"verdict": verdict, "exception": name, "message": message, "where": where}
+
+
+def said(error: Exception) -> str:
+    """What an exception says; of pydantic's the first error alone."""
+    message = str(error)
+    if "validation error" in message.partition("\n")[0]:
+        return message.partition("\n")[2].partition(" [type=")[0]
+    return message
+
+
+def blamed(frames: traceback.StackSummary) -> tuple[str, str]:
+    """Whose code raised: the package, and file and line, of the innermost frame that acts on its own behalf."""
+    for frame in reversed(frames):
+        owner, name = package_of(frame.filename)
+        if owner not in ON_BEHALF:
+            return owner, f"{name}:{frame.lineno}"
+    return "nobody", ""
+
+
+def package_of(filename: str) -> tuple[str, str]:
+    """The top package a file belongs to, and its name from there on; the standard library acts on its caller's behalf."""
+    for root in ("site-packages", "dist-packages", "sources"):
+        _, found, rest = filename.rpartition(f"{os.sep}{root}{os.sep}")
+        if found:
+            return rest.partition(os.sep)[0].removesuffix(".py"), rest
+    if filename.startswith(("<", sys.base_prefix + os.sep)):
+        return STANDARD, filename
+    return "specconf", filename.rpartition(os.sep)[2]  # an adapter, or a stand-in
 
 
 def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str, Any]:
     """The answer of a child process, which is ended at the time limit."""
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="specconf-ask-") as folder:
         reading, writing = os.pipe()
         child = os.fork()
@@ -163,7 +150,7 @@ def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str,
             os.close(reading)
             _answer_and_exit(adapter, request, Path(folder), writing)
         os.close(writing)
-        data = _read_until(reading, time.monotonic() + limit)
+        data = _read_until(reading, began + limit)
         os.close(reading)
         if data is None:
             os.kill(child, signal.SIGKILL)
@@ -171,9 +158,9 @@ def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str,
     if data is None:
         return {"harness": f"no answer within {limit:g} s"}
     if not data:
-        number = os.waitstatus_to_exitcode(status)
-        return {"verdict": "crashes", "stage": "config", "exception": "exit", "message": f"process ended with {number}"}
+        return {"harness": f"the process ended with {os.waitstatus_to_exitcode(status)} before it could answer"}
     answer: dict[str, Any] = json.loads(data)
+    answer["seconds"] = round(time.monotonic() - began, 3)
     import_ahead(adapter, answer.pop("modules", []))
     return answer
 
@@ -185,7 +172,7 @@ def import_ahead(adapter: Adapter, modules: list[str]) -> None:
             continue
         try:
             importlib.import_module(name)
-        except Exception as error:  # noqa: BLE001 (the child imported it in another order; the next child will again)
+        except Exception as error:
             log.warning("not imported ahead: %s: %r", name, error)
 
 
@@ -195,7 +182,7 @@ def _answer_and_exit(adapter: Adapter, request: dict[str, Any], folder: Path, wr
             lay_out(request, folder)
             os.chdir(folder)
             answer = listed(adapter) if request.get("list") else ask(adapter, request)
-        except Exception as error:  # noqa: BLE001 (the parent must hear of it)
+        except Exception as error:
             answer = {"harness": f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]}
         with os.fdopen(writing, "w") as pipe:
             json.dump(answer, pipe)
@@ -216,46 +203,6 @@ def _read_until(reading: int, deadline: float) -> bytes | None:
         data += chunk
 
 
-def option_rows(parser: argparse.ArgumentParser) -> list[dict[str, Any]]:
-    """The options a parser registers, as data. Spellings are those it takes, which are more than those in its help."""
-    spellings: dict[int, list[str]] = {}
-    for spelling, action in parser._option_string_actions.items():  # argparse has no public way to list them
-        spellings.setdefault(id(action), []).append(spelling)
-    return [option_row(parser, action, spellings.get(id(action), [])) for action in parser._actions]
-
-
-def option_row(parser: argparse.ArgumentParser, action: argparse.Action, names: list[str]) -> dict[str, Any]:
-    """One option. A default that is text is read as an argument, as argparse reads it."""
-    kind, default = action.type, action.default
-    if isinstance(default, str) and default != argparse.SUPPRESS:
-        default = parser._get_value(action, default)
-    marked = getattr(parser, "_deprecated", set())  # vLLM keeps them so before Python 3.13
-    return defaulted(default) | {
-        "names": names,
-        "dest": action.dest,
-        "nargs": action.nargs,
-        "type": None if kind is None else getattr(kind, "__name__", repr(kind)),
-        "choices": None if action.choices is None else [plain(choice) for choice in action.choices],
-        "const": plain(action.const),
-        "action": type(action).__name__,
-        "required": action.required,
-        "deprecated": action in marked or getattr(action, "deprecated", False) or "Deprecated" in type(action).__name__,
-        "stores": {name: stored(parser, action, name) for name in names} if action.nargs in (0, "?") else {},
-    }
-
-
-def stored(parser: argparse.ArgumentParser, action: argparse.Action, name: str) -> dict[str, Any] | None:
-    """What an option stores when it is given alone; None when the launch stops at it."""
-    namespace = argparse.Namespace()
-    values = parser._get_values(action, [])
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            action(parser, namespace, values, name)
-    except (argparse.ArgumentError, ValueError, SystemExit):
-        return None
-    return {dest: plain(value) for dest, value in vars(namespace).items()}
-
-
 def serve(adapter: Adapter, requests: TextIO, answers: TextIO, limit: float) -> None:
     """Answer requests until there are no more."""
     for line in requests:
@@ -266,29 +213,40 @@ def serve(adapter: Adapter, requests: TextIO, answers: TextIO, limit: float) -> 
         answers.flush()
 
 
-def main() -> int:
-    """Command line: serve requests, or dump the parser's options."""
+def main(module: str) -> int:
+    """Serve requests with the adapter that a module holds."""
     options = argparse.ArgumentParser()
-    options.add_argument("engine", choices=sorted(MODULES))
     options.add_argument("--limit", type=float, default=120.0, help="seconds for one answer")
-    options.add_argument("--options", type=Path, help="write the parser's options there and stop")
     chosen = options.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what an engine prints while it is imported must not look like an answer
     began = time.monotonic()
-    adapter: Adapter = importlib.import_module(MODULES[chosen.engine]).Adapter()
+    adapter: Adapter = importlib.import_module(module).Adapter()
     adapter.warm()
-    if chosen.options:
-        chosen.options.write_text(json.dumps(option_rows(adapter.parser()), indent=1) + "\n")
-        return 0
     seconds = round(time.monotonic() - began, 1)
-    ready = {"ready": chosen.engine, "version": adapter.version, "seconds": seconds, "standins": adapter.standins()}
+    ready = {
+        "package": adapter.package,
+        "version": adapter.version,
+        "seconds": seconds,
+        "standins": adapter.standins(),
+        "python": sys.version.partition(" ")[0],
+        "versions": versions(),
+    }
     answers.write(json.dumps(ready) + "\n")
     answers.flush()
     serve(adapter, sys.stdin, answers, chosen.limit)
     return 0
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def versions() -> dict[str, str]:
+    """The versions of the packages that a verdict may depend on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in ("torch", "transformers", "pydantic"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

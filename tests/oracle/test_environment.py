@@ -7,9 +7,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from engine_parser import engine_env
 
-env = engine_env()
+from specconf.oracle import environment as env
 
 
 def test_cache_root_is_the_stated_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

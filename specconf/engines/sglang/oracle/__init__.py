@@ -1,0 +1,67 @@
+"""Asking SGLang: its argument parser, resolution and checks, as on a machine with one kind of GPU."""
+
+from __future__ import annotations
+
+from specconf.oracle.asking import Question, Verdict
+from specconf.oracle.engine import Canary, EngineOracle
+from specconf.words import JsonValue
+
+_TARGET: dict[str, JsonValue] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 128,
+    "intermediate_size": 256,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 4096,
+    "vocab_size": 1024,
+    "torch_dtype": "bfloat16",
+    "rms_norm_eps": 1e-6,
+    "hidden_act": "silu",
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+def _canary(name: str, verdict: Verdict, stage: str | None, *argv: str) -> Canary:
+    program = ("python", "-m", "sglang.launch_server", "--model-path", "target")
+    return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
+
+
+ORACLE = EngineOracle(
+    engine="sglang",
+    package=__name__,
+    gpus=("H100", "H200", "B200", "A100"),
+    canaries=(
+        _canary("a plain launch is accepted", Verdict.ACCEPTS, "config"),
+        _canary("an unknown algorithm is rejected", Verdict.REJECTS, None, "--speculative-algorithm", "NO_SUCH"),
+        _canary("an unknown backend is rejected", Verdict.REJECTS, "parse", "--attention-backend", "no_such"),
+        _canary("an unknown flag is rejected", Verdict.REJECTS, "parse", "--no-such-flag"),
+    ),
+    effective={
+        "speculative_algorithm": ("speculative_algorithm",),
+        "speculative_num_steps": ("speculative_num_steps",),
+        "speculative_eagle_topk": ("speculative_eagle_topk",),
+        "speculative_num_draft_tokens": ("speculative_num_draft_tokens",),
+        "disable_overlap_schedule": ("disable_overlap_schedule",),
+        "max_running_requests": ("max_running_requests",),
+        "enable_mixed_chunk": ("enable_mixed_chunk",),
+        "chunked_prefill_size": ("chunked_prefill_size",),
+        "disable_cuda_graph": ("disable_cuda_graph",),
+        "cuda_graph_backend_decode": ("cuda_graph_config.decode.backend", "cuda_graph_backend_decode"),
+        "cuda_graph_max_bs_decode": (
+            "cuda_graph_config.decode.max_bs",
+            "cuda_graph_max_bs_decode",
+            "cuda_graph_max_bs",
+        ),
+        "mem_fraction_static": ("mem_fraction_static",),
+        "disable_radix_cache": ("disable_radix_cache",),
+        "attention_backend": ("attention_backend",),
+        "page_size": ("page_size",),
+        "speculative_draft_model_quantization": ("speculative_draft_model_quantization",),
+        "speculative_draft_attention_backend": ("speculative_draft_attention_backend",),
+        "speculative_moe_runner_backend": ("speculative_moe_runner_backend",),
+    },
+)

@@ -1,0 +1,77 @@
+"""Asking vLLM: its whole `vllm serve` command line and its engine config, on its CPU platform."""
+
+from __future__ import annotations
+
+from specconf.oracle.asking import Question, Verdict
+from specconf.oracle.engine import Canary, EngineOracle
+from specconf.words import JsonValue
+
+_TARGET: dict[str, JsonValue] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 128,
+    "intermediate_size": 256,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 4096,
+    "vocab_size": 1024,
+    "torch_dtype": "bfloat16",
+    "rms_norm_eps": 1e-6,
+    "hidden_act": "silu",
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+def _canary(name: str, verdict: Verdict, stage: str | None, *argv: str) -> Canary:
+    # The form that every release has: `vllm serve` begins with 0.5.2.
+    program = ("python", "-m", "vllm.entrypoints.openai.api_server", "--model", "target")
+    return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
+
+
+ORACLE = EngineOracle(
+    engine="vllm",
+    package=__name__,
+    canaries=(
+        _canary("a plain launch is accepted", Verdict.ACCEPTS, "config"),
+        _canary("an unknown flag is rejected", Verdict.REJECTS, "parse", "--no-such-flag"),
+        _canary("an unknown data type is rejected", Verdict.REJECTS, "parse", "--dtype", "no-such-type"),
+        _canary("a text for a number is rejected", Verdict.REJECTS, "parse", "--max-num-seqs", "many"),
+    ),
+    effective={
+        "max_num_seqs": ("scheduler_config.max_num_seqs",),
+        "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),
+        "async_scheduling": ("scheduler_config.async_scheduling",),
+        "enable_chunked_prefill": (
+            "scheduler_config.enable_chunked_prefill",
+            "scheduler_config.chunked_prefill_enabled",
+        ),
+        "tensor_parallel_size": ("parallel_config.tensor_parallel_size",),
+        "pipeline_parallel_size": ("parallel_config.pipeline_parallel_size",),
+        "data_parallel_size": ("parallel_config.data_parallel_size",),
+        "max_model_len": ("model_config.max_model_len",),
+        "enforce_eager": ("model_config.enforce_eager",),
+        "gpu_memory_utilization": ("cache_config.gpu_memory_utilization",),
+        "enable_prefix_caching": ("cache_config.enable_prefix_caching",),
+        "kv_cache_dtype": ("cache_config.cache_dtype",),
+        **{
+            f"speculative_config.{name}": (f"speculative_config.{name}",)
+            for name in (
+                "method",
+                "num_speculative_tokens",
+                "prompt_lookup_min",
+                "prompt_lookup_max",
+                "draft_tensor_parallel_size",
+                "disable_by_batch_size",
+                "max_model_len",
+                "quantization",
+                "parallel_drafting",
+                "rejection_sample_method",
+                "draft_sample_method",
+                "use_heterogeneous_vocab",
+            )
+        },
+    },
+)
