@@ -10,6 +10,7 @@ from pathlib import Path
 from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.client import Worker
 from specconf.oracle.excluded import Excluded, read_excluded
+from specconf.words import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class EngineOracle:
 
     `package` is the Python package of `specconf/engines/` that holds the adapter and the excluded classes. `gpus` are the
     kinds of GPU that a release can be shown, the usual one first; none: the engine is asked on its CPU platform.
-    `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it.
+    `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
+    `facts` says what the releases are shown of the hardware beside the GPU.
     """
 
     engine: str
@@ -36,11 +38,7 @@ class EngineOracle:
     canaries: tuple[Canary, ...]
     gpus: tuple[str, ...] = ()
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def platform(self) -> str:
-        """The hardware platform that answers are about."""
-        return "cuda" if self.gpus else "cpu"
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def usual_gpu(self) -> str | None:

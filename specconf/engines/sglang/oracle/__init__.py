@@ -40,6 +40,7 @@ ORACLE = EngineOracle(
         _canary("an unknown backend is rejected", Verdict.REJECTS, "parse", "--attention-backend", "no_such"),
         _canary("an unknown flag is rejected", Verdict.REJECTS, "parse", "--no-such-flag"),
     ),
+    facts={"hardware.platform": "cuda"},
     effective={
         "speculative_algorithm": ("speculative_algorithm",),
         "speculative_num_steps": ("speculative_num_steps",),

@@ -131,5 +131,21 @@ class Adapter:
             arguments.resolve_once()
         arguments.check_server_args()
         if hasattr(arguments, "resolved_dict"):
-            return dict(arguments.resolved_dict())
-        return {field.name: getattr(arguments, field.name) for field in dataclasses.fields(arguments)}
+            found = dict(arguments.resolved_dict())
+        else:
+            found = {field.name: getattr(arguments, field.name) for field in dataclasses.fields(arguments)}
+        return found | _members("cuda_graph_config", found.get("cuda_graph_config"))
+
+
+def _members(name: str, value: Any) -> dict[str, Any]:
+    """The plain values inside an object of the engine, by dotted names."""
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
+    if not isinstance(value, dict):
+        return {name: value}
+    return {
+        dotted: inner
+        for key, each in value.items()
+        if not str(key).startswith("_")
+        for dotted, inner in _members(f"{name}.{key}", each).items()
+    }

@@ -48,6 +48,9 @@ def _runner(value: JsonValue) -> str | None:
 
 def has_triton(facts: Facts) -> Fact:
     """Whether there is Triton, which the V2 runner needs: on CUDA and ROCm; elsewhere it depends on what is installed."""
+    installed = facts.get("hardware.triton")
+    if isinstance(installed, Known):
+        return installed
     platform = facts.get("hardware.platform")
     if not isinstance(platform, Known):
         return platform

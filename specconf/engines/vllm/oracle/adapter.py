@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
+import importlib.util
 import os
+from collections.abc import Callable
 from typing import Any
 
 from specconf.oracle.worker.protocol import HarnessError
@@ -29,6 +31,38 @@ def _field(field: dataclasses.Field[Any]) -> dict[str, Any]:
         default = factory()
     absent = default is dataclasses.MISSING or type(default).__name__ == "PydanticUndefinedType"
     return {"name": field.name} | ({} if absent else {"default": default})
+
+
+def _with_triton() -> None:
+    """Let the choice of a model runner go as where Triton is installed, as it is with a GPU: no kernel ever runs here."""
+    module = importlib.import_module("vllm.config")
+    for name in ("vllm.config.vllm", "vllm.config"):
+        module = importlib.import_module(name) if importlib.util.find_spec(name) else module
+        if hasattr(module, "HAS_TRITON"):
+            vars(module)["HAS_TRITON"] = True
+            return
+
+
+def _with_suffix_decoding() -> None:
+    """Let suffix decoding be configured as where its package is installed; that it is needed is a fact of its own."""
+    for name in ("vllm.config.speculative", "vllm.config"):
+        module = importlib.import_module(name) if importlib.util.find_spec(name) else None
+        if hasattr(module, "has_arctic_inference"):
+            vars(module)["has_arctic_inference"] = lambda: True
+
+
+def _inspecting_here() -> None:
+    """Let an architecture be inspected in this process: a release starts another for it, to keep CUDA out of its own."""
+    registry = importlib.import_module("vllm.model_executor.models.registry")
+
+    def here(inspect: Callable[[], Any]) -> Any:
+        try:
+            return inspect()
+        except Exception as error:
+            raise RuntimeError(f"Error raised in subprocess:\n{error}") from error  # as the release says it
+
+    if hasattr(registry, "_run_in_subprocess"):
+        vars(registry)["_run_in_subprocess"] = here
 
 
 class _Captured(Exception):
@@ -73,6 +107,9 @@ class Adapter:
         }.items():
             os.environ.setdefault(name, value)
         self.version: str = importlib.import_module("vllm").__version__
+        _with_triton()
+        _with_suffix_decoding()
+        _inspecting_here()
 
     def warm(self) -> None:
         self.parser()

@@ -1,0 +1,149 @@
+"""An engine's recorded answers beside ours: who agrees on the verdict, by stage and origin, and on the values in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from specconf.compat.view import View
+from specconf.engines.base import Engine
+from specconf.findings import Stage
+from specconf.oracle.asking import Question, Verdict
+from specconf.oracle.engine import EngineOracle
+from specconf.verify.judging import UNKNOWN, Ours, judge
+from specconf.verify.observed import Observed, Row
+
+
+class Outcome(StrEnum):
+    """How our verdict stands to the engine's."""
+
+    AGREES = "agrees"
+    FALSE_ERROR = "false error"
+    NOT_CHECKED = "rejected, not checked"
+    MISSED = "rejected, passed by us"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One value in force that is not the engine's, or that we do not know."""
+
+    path: str
+    theirs: Any
+    ours: Any
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One answered launch: the engine's row and ours."""
+
+    row: Row
+    question: Question
+    ours: Ours
+    outcome: Outcome
+    compared: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def stage(self) -> Stage:
+        """Where the engine stopped, or how far it was asked."""
+        return Stage(self.row.stage)
+
+    @property
+    def stages_agree(self) -> bool:
+        """Whether both refuse at the same stage; true where not both refuse."""
+        return self.ours.stage is None or self.row.verdict is Verdict.ACCEPTS or self.ours.stage is self.stage
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one stage and origin at one release."""
+
+    verdicts: int = 0
+    agreed: int = 0
+    values: int = 0
+    equal: int = 0
+    unknown: int = 0
+
+    def add(self, one: Compared) -> None:
+        """Count one launch."""
+        self.verdicts += 1
+        self.agreed += one.outcome is Outcome.AGREES
+        self.values += len(one.compared)
+        unknown = sum(difference.ours is UNKNOWN for difference in one.differences)
+        self.unknown += unknown
+        self.equal += len(one.compared) - len(one.differences)
+
+
+@dataclass
+class Agreement:
+    """One release: every launch compared, and the counts by stage and whose launch it is (`own` or `nobody's`)."""
+
+    release: str
+    compared: list[Compared] = field(default_factory=list)
+    unanswered: dict[str, int] = field(default_factory=dict)
+
+    def tally(self, *, own: bool | None = None, stage: Stage | None = None) -> Tally:
+        """The counts of a stage or all, of our own launches, nobody's or all."""
+        found = Tally()
+        for one in self.compared:
+            if (own is None or one.row.own is own) and (stage is None or one.stage is stage):
+                found.add(one)
+        return found
+
+    def of(self, outcome: Outcome) -> Iterator[Compared]:
+        """The launches with an outcome."""
+        return (one for one in self.compared if one.outcome is outcome)
+
+
+LOADED = frozenset({"load", "request"})
+# Up to where the answers of a stage tell that a launch comes.
+_SEEN = {"parse": Stage.CONFIG, "config": Stage.CONFIG, "load": Stage.LOAD, "request": Stage.LOAD}
+
+
+def compare(
+    engine: Engine, oracle: EngineOracle, view: View, observed: Observed, questions: Mapping[str, Question]
+) -> Agreement:
+    """Judge every launch of a release's file and hold it against what the release answered."""
+    found = Agreement(observed.header.release)
+    for row in observed.rows:
+        if row.verdict is None:
+            found.unanswered[row.unanswered] = found.unanswered.get(row.unanswered, 0) + 1
+            continue
+        question = questions[row.launch]
+        found.compared.append(compare_one(row, question, judge(engine, oracle, view, question, _SEEN[row.stage])))
+    return found
+
+
+def compare_one(row: Row, question: Question, ours: Ours) -> Compared:
+    """One answer beside our judgement."""
+    accepted = row.verdict is Verdict.ACCEPTS
+    if accepted == (not ours.refusals):
+        outcome = Outcome.AGREES
+    elif accepted:
+        outcome = Outcome.FALSE_ERROR
+    else:
+        outcome = Outcome.NOT_CHECKED if ours.doubts else Outcome.MISSED
+    if not accepted or ours.refusals:
+        return Compared(row, question, ours, outcome)
+    paths = tuple(path for path in row.values if ours.view.has(path))
+    return Compared(row, question, ours, outcome, paths, tuple(_differences(row, ours, paths)))
+
+
+def _differences(row: Row, ours: Ours, paths: Iterable[str]) -> Iterator[Difference]:
+    for path in paths:
+        value = ours.in_force(path)
+        if value is UNKNOWN or not alike(row.values[path], value):
+            yield Difference(path, row.values[path], value)
+
+
+def alike(theirs: Any, ours: Any) -> bool:
+    """Whether two values are the same, numbers up to what rounding leaves."""
+    if isinstance(theirs, float) or isinstance(ours, float):
+        return _number(theirs) and _number(ours) and abs(theirs - ours) < 1e-9
+    return bool(theirs == ours) and isinstance(theirs, bool) == isinstance(ours, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,80 @@
+"""Whole config.json contents from parts: what an engine reads of every model, beside the keys that an example is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_SHAPE: dict[str, Any] = {
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "head_dim": 32,
+    "hidden_act": "silu",
+    "hidden_size": 128,
+    "initializer_range": 0.02,
+    "intermediate_size": 256,
+    "max_position_embeddings": 4096,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-6,
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": False,
+    "torch_dtype": "bfloat16",
+    "use_cache": True,
+    "vocab_size": 1024,
+}
+
+
+# Where transformers' name is not the architecture's own in small letters.
+_MODEL_TYPES = {
+    "MiMo": "qwen2",  # its own class is remote code that reads the same keys
+    "LlamaForCausalLMEagle": "llama",
+    "LlamaForCausalLMEagle3": "llama",
+    "Eagle": "llama",
+    "Eagle3": "llama",
+    "EagleLlama": "llama",
+    "Eagle3Llama": "llama",
+    "LlamaEagle3": "llama",
+    "OPT": "opt",
+    "GptOss": "gpt_oss",
+    "DeepseekV3": "deepseek_v3",
+}
+# A draft's config is of the class of the model it is built like.
+_DRAFT = re.compile(r"Eagle|MTP|NextN|DSpark|DFlash|Medusa|MLPSpeculator|PEagle|Speculator|Draft")
+_BASES = (
+    ("Qwen3Moe", "qwen3_moe"),
+    ("Qwen3", "qwen3"),
+    ("Qwen2", "qwen2"),
+    ("DeepSeek", "deepseek_v3"),
+    ("Deepseek", "deepseek_v3"),
+    ("Glm4Moe", "glm4_moe"),
+    ("MiMo", "qwen2"),
+    ("Mistral", "mistral"),
+)
+_HEAD = re.compile(r"For(CausalLM|ConditionalGeneration|\w+)(NextN|Eagle3?|MTP)?$|(Model|MTP|MTPModel|LMHeadModel)$")
+
+
+def model_type(architecture: str) -> str:
+    """Transformers' name of an architecture's config, as its own classes are named: `Qwen3MoeForCausalLM` → `qwen3_moe`."""
+    stem = _HEAD.sub("", architecture)
+    if _DRAFT.search(architecture):
+        return next((name for prefix, name in _BASES if architecture.startswith(prefix)), "llama")
+    for name in (architecture, stem):
+        if name in _MODEL_TYPES:
+            return _MODEL_TYPES[name]
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", stem).lower().replace("_v_", "_v")
+
+
+def filled(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config with every key that an engine reads of a small model; what is given stays, and its heads fit its width."""
+    whole = {**_SHAPE, **config}
+    named = config.get("architectures")
+    if "model_type" not in config and isinstance(named, list) and named and "speculators_config" not in config:
+        whole["model_type"] = model_type(str(named[0]))
+    if "hidden_size" in config or "num_attention_heads" in config:
+        heads = max(1, int(whole["num_attention_heads"] or 1))
+        whole["num_key_value_heads"] = config.get("num_key_value_heads", heads)
+        whole["head_dim"] = config.get("head_dim", max(1, int(whole["hidden_size"]) // heads))
+    return whole

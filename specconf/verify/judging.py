@@ -1,0 +1,95 @@
+"""What specconf says to a question, without asking the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from specconf.compat.view import View
+from specconf.engines.base import Engine, Models
+from specconf.facts import Effective, Known, OneOf
+from specconf.findings import Effect, Finding, NotChecked, Severity, Stage
+from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
+from specconf.models.view import written_models
+from specconf.oracle.asking import Question
+from specconf.oracle.engine import EngineOracle
+from specconf.rules.checker import with_defaults
+from specconf.rules.judge import Judgement, judge_settings
+from specconf.words import JsonValue, Launch, Word, words
+
+UNKNOWN = object()
+_STOPS = frozenset({Effect.REJECTS, Effect.CRASHES})
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our judgement of a question at one release, seen up to one stage: `until` is the last one the engine was asked for."""
+
+    engine: Engine
+    view: View
+    judgement: Judgement
+    until: Stage
+
+    @cached_property
+    def refusals(self) -> tuple[Finding, ...]:
+        """Our errors up to the stage that say that the engine stops; some errors are about launches that start."""
+        return tuple(f for f in self.judgement.findings if f.severity is Severity.ERROR and self._stops(f))
+
+    def _stops(self, finding: Finding) -> bool:
+        return self._asked(finding.stage) and (finding.effect is None or finding.effect in _STOPS)
+
+    @cached_property
+    def doubts(self) -> tuple[NotChecked, ...]:
+        """What could not be decided and would stop the launch up to the stage."""
+        return tuple(n for n in self.judgement.result.not_checked if self._would_stop(n))
+
+    def _would_stop(self, one: NotChecked) -> bool:
+        constraint = self.view.db.constraint(one.constraint)
+        if constraint is None:  # a scope or registry that is known in part
+            return True
+        return constraint.effect in _STOPS and self._asked(constraint.stage)
+
+    def _asked(self, stage: Stage | None) -> bool:
+        return stage is None or stage.rank <= self.until.rank
+
+    @property
+    def stage(self) -> Stage | None:
+        """The first stage at which we say that it stops; parse where a rule on spelling names none."""
+        stages = [f.stage or Stage.PARSE for f in self.refusals]
+        return min(stages, key=lambda stage: stage.rank) if stages else None
+
+    @cached_property
+    def effective(self) -> Mapping[str, Effective]:
+        """Our effective configuration, the release's own defaults included."""
+        return with_defaults(self.judgement.result.effective, self.engine, self.view)
+
+    def in_force(self, path: str) -> object:
+        """A value in force; UNKNOWN where it is not known, or one of several."""
+        found = self.effective.get(path)
+        if found is None or not isinstance(found.value, Known | OneOf) or len(found.value.values) != 1:
+            return UNKNOWN
+        return found.value.values[0]
+
+
+def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, until: Stage = Stage.CONFIG) -> Ours:
+    """Judge a question as the engine is asked it: its words, its models, the hardware that the engine is shown."""
+    launch = Launch(
+        engine.name,
+        words(*question.argv),
+        tuple((name, Word(value, raw=value)) for name, value in question.env.items()),
+        tuple(question.files.items()),
+    )
+    settings = engine.resolve(launch, view)
+
+    def known(name: str) -> ModelFacts | Unavailable:
+        config = question.models.get(name)
+        if config is None:
+            return Unavailable(f"{name} was not given", Cause.NOT_HERE)
+        return model_facts(dict(config), source=Source(SourceKind.GIVEN, name))
+
+    models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
+    plain: dict[str, JsonValue] = dict(oracle.facts)
+    if question.gpu is not None:
+        plain["hardware.gpu"] = question.gpu
+    return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)

@@ -1,0 +1,124 @@
+"""Putting questions to a release and keeping what it answers. Nothing is compared here."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from specconf.oracle.asking import Answer, Question, Unanswered
+from specconf.oracle.client import Worker
+from specconf.oracle.engine import EngineOracle
+from specconf.verify.asked import Asked
+from specconf.verify.observed import Header, Observed, Row, row_of
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What is asked: the python of a release's environment, the archive that its code is from, and a folder for the engine."""
+
+    python: Path
+    archive: str
+    sha256: str
+    kept: Path | None = None
+
+
+@dataclass
+class _Run:
+    """What has been gathered over the workers of one release."""
+
+    rows: list[Row] = field(default_factory=list)
+    plain: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    canaries: dict[str, None] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=lambda: {"import": 0.0, "ask": 0.0})
+
+
+def values_of(oracle: EngineOracle, effective: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in force that are looked at, by path; the first name that the release has counts."""
+    found = {}
+    for path, names in oracle.effective.items():
+        name = next((name for name in names if name in effective), None)
+        if name is not None:
+            found[path] = effective[name]
+    return found
+
+
+def ask_release(
+    oracle: EngineOracle, release: str, ran: Ran, asked: Iterable[Asked], *, seed: int, progress: Progress
+) -> tuple[Observed, dict[str, Question]]:
+    """Put every question to a release; the same launch is asked once. One worker for each GPU that is shown."""
+    questions: dict[str, Question] = {}
+    origins: dict[str, list[str]] = defaultdict(list)
+    for one in asked:
+        questions.setdefault(one.question.key, one.question)
+        origins[one.question.key].append(one.origin)
+    by_gpu: dict[str | None, list[str]] = {oracle.usual_gpu: []}
+    for key, question in questions.items():
+        by_gpu.setdefault(question.gpu, []).append(key)
+    run, ready = _Run(), None
+    for gpu, keys in by_gpu.items():
+        with oracle.worker(ran.python, release, gpu=gpu, cache=ran.kept) as worker:
+            ready = worker.ready
+            run.seconds["import"] += ready.seconds
+            _check_canaries(oracle, worker, gpu, run)
+            if run.broken:
+                break
+            began = time.monotonic()
+            for number, key in enumerate(keys, 1):
+                answer = worker.ask(questions[key])
+                values = values_of(oracle, answer.effective) if isinstance(answer, Answer) else {}
+                run.rows.append(row_of(key, origins[key], answer, values))
+                if number % 200 == 0:
+                    progress(f"{oracle.engine} {release} {gpu or ''}: {number} of {len(keys)} launches")
+            run.seconds["ask"] += time.monotonic() - began
+    assert ready is not None
+    header = Header(
+        engine=oracle.engine,
+        release=release,
+        archive=ran.archive,
+        sha256=ran.sha256,
+        python=ready.python,
+        versions=ready.versions,
+        standins=ready.standins,
+        seed=seed,
+        canaries=tuple(run.canaries),
+        broken=tuple(run.broken),
+        cost={f"{name}_seconds": round(seconds, 1) for name, seconds in run.seconds.items()},
+        plain=run.plain,
+    )
+    return Observed(header, () if run.broken else tuple(run.rows)), questions
+
+
+def _check_canaries(oracle: EngineOracle, worker: Worker, gpu: str | None, run: _Run) -> None:
+    """The launches whose answers are known; the first is a plain one, whose values in force are kept."""
+    for number, canary in enumerate(oracle.canaries):
+        answer = worker.ask(_shown(canary.question, gpu))
+        sings = isinstance(answer, Answer) and answer.verdict is canary.verdict and canary.stage in (None, answer.stage)
+        if not sings:
+            said = (
+                answer.reason
+                if isinstance(answer, Unanswered)
+                else f"{answer.verdict} at {answer.stage}: {answer.message}"
+            )
+            run.broken.append(f"{canary.name}: {' '.join(said.split())[:160]}")
+            continue
+        run.canaries[canary.name] = None
+        if number == 0 and isinstance(answer, Answer):
+            run.plain[gpu or "cpu"] = values_of(oracle, answer.effective)
+
+
+def _shown(question: Question, gpu: str | None) -> Question:
+    return Question(question.argv, question.env, question.files, question.models, gpu)
+
+
+def chosen(own: Sequence[Asked], lifted: Sequence[Asked], array: Sequence[Asked], least: int) -> list[Asked]:
+    """All our own launches, and at least as many that nobody wrote a verdict for: lifted ones, the rest from the array."""
+    wanted = max(len({one.question.key for one in own}), least)
+    texts = lifted[: wanted // 2]
+    return [*own, *texts, *array[: wanted - len(texts)]]
