@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,34 @@ def values_of(oracle: EngineOracle, effective: Mapping[str, Any]) -> dict[str, A
 
 
 def ask_release(
-    oracle: EngineOracle, release: str, ran: Ran, asked: Iterable[Asked], *, seed: int, progress: Progress
+    oracle: EngineOracle,
+    release: str,
+    ran: Ran,
+    asked: Iterable[Asked],
+    *,
+    seed: int,
+    progress: Progress,
+    before: Observed | None = None,
 ) -> tuple[Observed, dict[str, Question]]:
-    """Put every question to a release; the same launch is asked once. One worker for each GPU that is shown."""
+    """Put every question to a release; the same launch is asked once. One worker for each GPU that is shown.
+
+    `before`: what was recorded of the same archive, whose answers are kept where a launch is asked again.
+    """
     questions: dict[str, Question] = {}
     origins: dict[str, list[str]] = defaultdict(list)
     for one in asked:
         questions.setdefault(one.question.key, one.question)
         origins[one.question.key].append(one.origin)
+    run, ready = _Run(), None
+    known = {} if before is None or before.header.sha256 != ran.sha256 else {row.launch: row for row in before.rows}
     by_gpu: dict[str | None, list[str]] = {oracle.usual_gpu: []}
     for key, question in questions.items():
-        by_gpu.setdefault(question.gpu, []).append(key)
-    run, ready = _Run(), None
+        if key in known:
+            run.rows.append(replace(known[key], origins=tuple(dict.fromkeys(origins[key]))))
+        else:
+            by_gpu.setdefault(question.gpu, []).append(key)
+    if before is not None and known:
+        run.plain.update(before.header.plain)
     for gpu, keys in by_gpu.items():
         with oracle.worker(ran.python, release, gpu=gpu, cache=ran.kept) as worker:
             ready = worker.ready
@@ -89,10 +105,17 @@ def ask_release(
         seed=seed,
         canaries=tuple(run.canaries),
         broken=tuple(run.broken),
-        cost={f"{name}_seconds": round(seconds, 1) for name, seconds in run.seconds.items()},
+        cost=_cost(run, before if known else None, len(run.rows)),
         plain=run.plain,
     )
     return Observed(header, () if run.broken else tuple(run.rows)), questions
+
+
+def _cost(run: _Run, before: Observed | None, answers: int) -> dict[str, Any]:
+    """Seconds of importing the engine and of all answers; what was kept from before keeps its share."""
+    if before is not None and before.header.cost:
+        return dict(before.header.cost)
+    return {**{f"{name}_seconds": round(seconds, 1) for name, seconds in run.seconds.items()}, "answers": answers}
 
 
 def _check_canaries(oracle: EngineOracle, worker: Worker, gpu: str | None, run: _Run) -> None:
