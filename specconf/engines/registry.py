@@ -12,6 +12,7 @@ from specconf.errors import OracleError
 
 if TYPE_CHECKING:
     from specconf.oracle.engine import EngineOracle
+    from specconf.oracle.factors import Factors
 
 _MODULES = {
     "vllm": "specconf.engines.vllm",
@@ -39,3 +40,11 @@ def get_oracle(name: str) -> EngineOracle:
             raise
         raise OracleError(f"{get_engine(name).title} cannot be asked without a GPU.") from None
     return oracle
+
+
+@cache
+def get_factors(name: str) -> Factors:
+    """What an engine's launches differ in, for an engine that can be asked."""
+    get_oracle(name)
+    factors: Factors = import_module(f"{_MODULES[name]}.oracle.factors").FACTORS
+    return factors

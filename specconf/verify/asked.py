@@ -1,4 +1,4 @@
-"""A question with where it comes from."""
+"""A launch that is put to engines, with where it comes from."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from specconf.oracle.asking import Question
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
-    """One launch to put to a release. `origin` begins with its kind: probe, twin, array, corpus or load."""
+    """One question. `origin` tells who wrote the launch: a constraint's own example, a seeded array, people's documents."""
 
     origin: str
     question: Question
