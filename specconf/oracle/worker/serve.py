@@ -48,9 +48,12 @@ class Warnings(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
+        self._last: logging.LogRecord | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage()[:MESSAGE_LIMIT])
+        if record is not self._last:  # the same record comes again from the root logger
+            self.messages.append(record.getMessage()[:MESSAGE_LIMIT])
+        self._last = record
 
 
 def lay_out(request: dict[str, Any], folder: Path) -> None:
