@@ -81,8 +81,8 @@ class Asker:
     def ask(self, case: Case) -> SideBySide:
         """Put a case to its release; what keeps it from being put is said in the result."""
         oracle = get_oracle(case.view.engine)
-        own = self.python is not None
-        asked = put(case, oracle, own_python=own)
+        sees = "" if self._own is None else self._own.ready.platform
+        asked = put(case, oracle, sees=sees)
         answer: Answer | Unanswered | None = None
         if asked.question is not None:
             try:
@@ -90,7 +90,7 @@ class Asker:
             except OracleError as error:
                 asked = replace(asked, not_asked=" ".join(str(error).split()))
         if answer is not None and oracle.engine not in self.asked:
-            self.asked[oracle.engine] = limits(oracle, get_engine(oracle.engine).title, own_python=own)
+            self.asked[oracle.engine] = limits(oracle, get_engine(oracle.engine).title, sees=sees)
         return beside(case, oracle, asked, answer)
 
     def ask_spec(self, spec: Spec, engine: Engine, view: View, models: Models, judgement: Judgement) -> SideBySide:

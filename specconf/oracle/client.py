@@ -26,9 +26,10 @@ _THREADS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a worker says of itself once the engine is imported."""
+    """What a worker says of itself once the engine is imported; `platform` is what it sees, where it is not shown another."""
 
     version: str
+    platform: str
     python: str
     versions: Mapping[str, str]
     standins: tuple[str, ...]
@@ -72,7 +73,12 @@ class Worker:
             raise OracleError(f"{python} cannot be started: {(error.strerror or str(error)).lower()}.") from None
         said = self._line()
         self.ready = Ready(
-            said["version"], said["python"], said["versions"], tuple(said["standins"]), float(said["seconds"])
+            said["version"],
+            said["platform"],
+            said["python"],
+            said["versions"],
+            tuple(said["standins"]),
+            float(said["seconds"]),
         )
         found = self.ready.version.partition("+")[0]
         if release is None:

@@ -42,8 +42,8 @@ class EngineOracle:
 
     @property
     def platform(self) -> str:
-        """The hardware platform that answers are about."""
-        return "cuda" if self.gpus else "cpu"
+        """The hardware platform that answers are about, where the environment does not show another."""
+        return "cuda" if self.gpus or self.own_python_only else "cpu"
 
     @property
     def usual_gpu(self) -> str | None:

@@ -56,21 +56,15 @@ class Put:
     notes: tuple[str, ...] = ()
 
 
-def put(case: Case, oracle: EngineOracle, *, own_python: bool = False) -> Put:
-    """A case as a question. `own_python`: the release is asked in an environment of the user's own, on that hardware."""
+def put(case: Case, oracle: EngineOracle, *, sees: str = "") -> Put:
+    """A case as a question. `sees`: the platform that the engine finds where it is asked; empty: the usual one."""
     gpu, notes = _gpu(case, oracle)
-    shown = (
-        f"as on a machine with {gpu} GPUs"
-        if gpu
-        else "in your environment, on its hardware"
-        if own_python
-        else "on a CPU"
-    )
+    platform = sees or oracle.platform
+    shown = f"as on a machine with {gpu} GPUs" if gpu else _on(platform)
     plain = dict(case.plain)
-    if gpu or not own_python:
-        plain = {name: value for name, value in plain.items() if name not in {"hardware.gpu", "hardware.platform"}}
-        plain["hardware.platform"] = oracle.platform
-        plain |= {"hardware.gpu": gpu} if gpu else {}
+    if gpu or platform != plain.get("hardware.platform", "cuda"):
+        plain.pop("hardware.gpu", None)
+        plain |= {"hardware.platform": platform} | ({"hardware.gpu": gpu} if gpu else {})
     if case.left_out:
         notes.append(f"the launch does not hold {', '.join(sorted(case.left_out))}, which this release cannot express")
     configs: dict[str, Mapping[str, JsonValue]] = {}
@@ -82,6 +76,10 @@ def put(case: Case, oracle: EngineOracle, *, own_python: bool = False) -> Put:
     question, renamed = _inside(case.artifact, configs, gpu)
     notes += [f"{name} is called {new} in the question" for name, new in renamed.items()]
     return Put(shown, plain, question, notes=tuple(notes))
+
+
+def _on(platform: str) -> str:
+    return "on a CPU" if platform == "cpu" else f"on the {platform} devices of its machine"
 
 
 def _gpu(case: Case, oracle: EngineOracle) -> tuple[str | None, list[str]]:
@@ -233,14 +231,12 @@ def alike(theirs: Any, ours: Any) -> bool:
     return bool(theirs == ours)
 
 
-def limits(oracle: EngineOracle, title: str, *, own_python: bool = False) -> Limits:
-    """What asking this engine cannot say."""
+def limits(oracle: EngineOracle, title: str, *, sees: str = "") -> Limits:
+    """What asking this engine cannot say; `sees` as for `put`."""
     where = (
         f"shown GPUs of one kind ({', '.join(oracle.gpus)}) that are not there"
         if oracle.gpus
-        else "asked in an environment of yours"
-        if own_python
-        else "asked on a CPU"
+        else f"asked {_on(sees or oracle.platform)}"
     )
     text = (
         f"{title} was {where}, up to its config: that says nothing about loading weights, requests, kernels or real memory. "

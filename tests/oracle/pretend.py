@@ -131,6 +131,9 @@ ENGINE = {
             def warm(self):
                 options.parser()
 
+            def platform(self):
+                return "cpu"
+
             def standins(self):
                 return sorted(self.finder.used)
 

@@ -264,6 +264,7 @@ def main(module: str) -> int:
     ready = {
         "package": adapter.package,
         "version": adapter.version,
+        "platform": adapter.platform(),
         "seconds": seconds,
         "standins": adapter.standins(),
         "python": sys.version.partition(" ")[0],

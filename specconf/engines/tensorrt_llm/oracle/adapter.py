@@ -66,6 +66,9 @@ class Adapter:
     def warm(self) -> None:
         """Everything is imported with the command."""
 
+    def platform(self) -> str:
+        return "cuda"
+
     def standins(self) -> list[str]:
         return []
 
