@@ -218,8 +218,9 @@ def _values(effective: Effective) -> tuple[JsonValue, ...]:
 
 
 def _left_open(effective: Effective) -> bool:
-    """A default of None is the parser's word for "the engine decides"."""
-    return effective.origin == "default" and _values(effective) == (None,)
+    """Whether the engine may decide by itself: None is the parser's word for that, as a default or among candidates."""
+    values = _values(effective)
+    return None in values and (effective.origin == "default" or len(values) > 1)
 
 
 def alike(theirs: Any, ours: Any) -> bool:

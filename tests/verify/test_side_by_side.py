@@ -12,6 +12,7 @@ from specconf.compat.database import load_database
 from specconf.engines.base import Artifact, Models
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.errors import InputError
+from specconf.facts import Effective, OneOf
 from specconf.models import Source, SourceKind, model_facts
 from specconf.models.view import model_views
 from specconf.oracle.asking import Answer, Unanswered, Verdict
@@ -190,6 +191,15 @@ def test_a_value_in_force_that_is_not_ours_stands_beside_ours() -> None:
     assert "max_model_len: the engine has 4096, specconf says 2048 (written)" in "\n".join(
         side_lines(both, verbose=False)
     )
+
+
+def test_values_that_the_engine_may_decide_by_itself_are_no_difference() -> None:
+    made = case()
+    judged = {"max_model_len": Effective(OneOf((None, 2048)), "vllm/target-cut-to-draft")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("specconf.verify.side_by_side.with_defaults", lambda *_: judged)
+        both = side(made, answer(effective={"model_config.max_model_len": 4096}))
+    assert (both.differing, both.filled) == ((), (("max_model_len", 4096),))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.REJECTS, Verdict.CRASHES])
