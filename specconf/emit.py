@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from specconf.engines.base import Artifact
 from specconf.findings import Finding
+from specconf.report.asked import side_json
 from specconf.report.json_report import finding_json, render_json
+
+if TYPE_CHECKING:
+    from specconf.oracle.sided import SideBySide
 
 _WIDTH = 100
 
@@ -67,8 +72,8 @@ def _command_lines(words: Iterable[str]) -> str:
     return " \\\n  ".join(" ".join(line) for line in lines)
 
 
-def argv_json(artifact: Artifact, findings: Iterable[Finding], *, forced: bool) -> str:
-    """The argv document of the contract; its schema is `schemas/argv.schema.json`."""
+def argv_json(artifact: Artifact, findings: Iterable[Finding], *, forced: bool, side: SideBySide | None = None) -> str:
+    """The argv document of the contract; its schema is `schemas/argv.schema.json`. `side`: what the engine itself said."""
     return render_json(
         {
             "schema": 1,
@@ -79,5 +84,6 @@ def argv_json(artifact: Artifact, findings: Iterable[Finding], *, forced: bool) 
             "files": dict(artifact.files),
             "forced": forced,
             "findings": [finding_json(f) for f in findings],
+            **({} if side is None else {"asked": side_json(side)}),
         }
     )

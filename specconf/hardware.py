@@ -78,18 +78,19 @@ _REPORTED = {
 
 def capability(gpu: str) -> float | None:
     """CUDA compute capability of a GPU by its name in a spec, or None when it is not in the table."""
-    return _CAPABILITY.get(_name(gpu))
+    return _CAPABILITY.get(plain_name(gpu))
 
 
 def memory(gpu: str) -> int | None:
     """Gigabytes of memory of a GPU by its name in a spec, or None when it is not in the table."""
-    return _MEMORY.get(_name(gpu))
+    return _MEMORY.get(plain_name(gpu))
 
 
 def reported_memory(gpu: str) -> tuple[int, ...]:
     """Mebibytes of memory that the driver reports for a GPU by its name in a spec; none when it is not in the table."""
-    return _REPORTED.get(_name(gpu), ())
+    return _REPORTED.get(plain_name(gpu), ())
 
 
-def _name(gpu: str) -> str:
+def plain_name(gpu: str) -> str:
+    """A GPU's name in a spec as the tables here write it: `NVIDIA H100` and `h100` are H100."""
     return gpu.upper().replace("-", " ").replace("_", " ").removeprefix("NVIDIA ").strip()

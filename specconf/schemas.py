@@ -10,6 +10,7 @@ from specconf.compat.sources import ENGINE_NAMES
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
+ASKED_STAGES = (Stage.PARSE, Stage.CONFIG)
 NAMES = ("spec", "argv", "report")
 
 
@@ -77,6 +78,10 @@ def _text_map() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"type": "string"}}
 
 
+# `asked` stands there only where the engine was to be asked.
+_ARGV_ALWAYS = ["schema", "engine", "release", "argv", "env", "files", "forced", "findings"]
+
+
 def _argv_schema() -> dict[str, Any]:
     return {
         "$schema": _DRAFT,
@@ -92,7 +97,9 @@ def _argv_schema() -> dict[str, Any]:
                 "files": _text_map(),
                 "forced": {"type": "boolean"},
                 "findings": {"type": "array", "items": _finding()},
-            }
+                "asked": _asked(),
+            },
+            required=_ARGV_ALWAYS,
         ),
     }
 
@@ -107,6 +114,63 @@ def _cell() -> dict[str, Any]:
             "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
             "notice": _text_or_null(),
             "alternatives": {"type": "array", "items": alternative},
+            "asked": {"anyOf": [_asked(), {"type": "null"}]},
+        }
+    )
+
+
+def _asked() -> dict[str, Any]:
+    """What the engine itself said beside specconf's verdict."""
+    rule = _object(
+        {
+            "code": {"enum": list(CODES)},
+            "constraint": _text_or_null(),
+            "stage": {"enum": [str(stage) for stage in ASKED_STAGES]},
+            "message": {"type": "string"},
+        }
+    )
+    ours = _object(
+        {
+            "verdict": {"enum": ["passes", "refuses"]},
+            "rules": {"type": "array", "items": rule},
+            "undecided": _texts(),
+        }
+    )
+    theirs = _object(
+        {
+            "verdict": {"enum": ["accepts", "rejects", "crashes"]},
+            "stage": {"enum": [str(stage) for stage in ASKED_STAGES]},
+            "exception": _text_or_null(),
+            "message": {"type": "string"},
+            "where": _text_or_null(),
+            "warnings": _texts(),
+            "seconds": {"type": "number", "minimum": 0},
+        }
+    )
+    differing = _object({"option": {"type": "string"}, "engine": {}, "specconf": {"type": "object"}})
+    return _object(
+        {
+            "shown": {"type": "string"},
+            "until": {"const": "config"},
+            "specconf": ours,
+            "engine": {"anyOf": [theirs, {"type": "null"}]},
+            "not_asked": _text_or_null(),
+            "excluded": _text_or_null(),
+            "agree": {"type": ["boolean", "null"]},
+            "differing": {"type": "array", "items": differing},
+            "filled": {"type": "object"},
+            "notes": _texts(),
+        }
+    )
+
+
+def _limits() -> dict[str, Any]:
+    excluded = _object({"name": {"type": "string"}, "why": {"type": "string"}})
+    return _object(
+        {
+            "engine": {"enum": list(ENGINE_NAMES)},
+            "text": {"type": "string"},
+            "excluded": {"type": "array", "items": excluded},
         }
     )
 
@@ -132,7 +196,12 @@ def _report_schema() -> dict[str, Any]:
         }
     )
     skipped = _object({"path": {"type": "string"}, "why": {"type": "string"}})
-    lists = {"not_checked": not_checked, "launches": launch, "skipped": skipped}
+    lists = {
+        "not_checked": not_checked,
+        "launches": launch,
+        "skipped": skipped,
+        "not_known_from_asking": _limits(),
+    }
     return {
         "$schema": _DRAFT,
         "title": "specconf report",

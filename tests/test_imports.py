@@ -39,3 +39,20 @@ def test_judging_a_launch_loads_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.strip() == "[]"
+
+
+def test_check_and_compile_load_what_asks_engines_only_when_asked() -> None:
+    code = (
+        "import sys\n"
+        "from specconf.cli.main import main\n"
+        "for command in (['check'], ['compile', '-e', 'vllm']):\n"
+        "    sys.argv = ['specconf', *command, 'examples/llama-eagle3.yaml', '--offline']\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit:\n"
+        "        pass\n"
+        "asking = [m for m in sys.modules if m.startswith(('specconf.oracle', 'specconf.verify', 'specconf.cli.asking'))]\n"
+        "print('loaded:', asking)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.splitlines()[-1] == "loaded: []"

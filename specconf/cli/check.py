@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from specconf.cli.common import (
     NEWEST,
     Asked,
     Session,
+    ask_options,
     db_option,
     engine_option,
     fail_on_option,
@@ -19,6 +21,7 @@ from specconf.cli.common import (
     network_options,
     read_spec,
     release_option,
+    wants_asking,
     wants_online,
     write_atomically,
 )
@@ -32,6 +35,7 @@ from specconf.report.text import render_check
 from specconf.rules.judge import judge_spec
 
 if TYPE_CHECKING:
+    from specconf.cli.asking import Asker
     from specconf.compat.view import View
     from specconf.spec import LoadedSpec
 
@@ -48,6 +52,7 @@ _MOST_SEARCHED = 6
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
 @fail_on_option
+@ask_options
 @db_option
 @network_options(default_online=True)
 @click.option("--statistics", is_flag=True, help="Count the findings of each code.")
@@ -65,6 +70,8 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: str | None,
+    ask_engine: bool,
+    engine_python: Path | None,
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
@@ -77,17 +84,26 @@ def command(
     """Say what engines and releases will do with SPEC: start, refuse, change silently, lose exactness.
 
     Without --release: the release the spec names for an engine, else the newest final release known. The exit code is 1 when
-    a finding reaches --fail-on; with --all-releases, when no release of an engine that was asked for can run the spec.
+    a finding reaches --fail-on, or an engine that is asked itself refuses what specconf passes; with --all-releases, when no
+    release of an engine that was asked for can run the spec.
     """
     if all_releases and releases:
         raise UsageError("--all-releases and --release exclude each other.")
+    asking = wants_asking(ask_engine, engine_python)
     loaded = read_spec(spec_path)
     asked = Asked.parse(engines, releases, loaded.spec)
     session = Session.start(overlays, wants_online(online, offline, default=True), spec_path)
     filters = (select or session.project.select, ignore or session.project.ignore)
     _known_codes((*filters[0], *filters[1]))
     fail_on = fail_on or session.project.fail_on
-    report = _run(loaded, spec_path, asked, session, every=all_releases, filters=filters, fail_on=Severity(fail_on))
+    plan = _Plan(loaded, spec_path, session, filters, Severity(fail_on), every=all_releases)
+    if asking:
+        from specconf.cli.asking import Asker
+
+        with Asker(builds=not all_releases, python=engine_python) as asker:
+            report = _run(plan, asked, asker)
+    else:
+        report = _run(plan, asked, None)
     text = (
         render_json(report_json(report))
         if form == "json"
@@ -98,9 +114,9 @@ def command(
     for notice in report.notices:
         click.echo(f"specconf: {notice}", err=True)
     if all_releases:
-        runs = {cell.engine for cell in report.cells if not failed(cell.findings, fail_on)}
+        runs = {cell.engine for cell in report.cells if not failed(cell.findings, fail_on) and not cell.overruled}
         return int(any(engine not in runs for engine in asked.engines))
-    return int(failed(report.findings, fail_on))
+    return int(failed(report.findings, fail_on) or any(cell.overruled for cell in report.cells))
 
 
 def _known_codes(patterns: tuple[str, ...]) -> None:
@@ -109,49 +125,52 @@ def _known_codes(patterns: tuple[str, ...]) -> None:
             raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
 
 
-def _run(
-    loaded: LoadedSpec,
-    path: str,
-    asked: Asked,
-    session: Session,
-    *,
-    every: bool,
-    filters: tuple[tuple[str, ...], tuple[str, ...]],
-    fail_on: Severity,
-) -> Report:
-    report = Report(files=[path], every_release=every)
+@dataclass(frozen=True)
+class _Plan:
+    """What is judged, and how."""
+
+    loaded: LoadedSpec
+    path: str
+    session: Session
+    filters: tuple[tuple[str, ...], tuple[str, ...]]
+    fail_on: Severity
+    every: bool
+
+
+def _run(plan: _Plan, asked: Asked, asker: Asker | None) -> Report:
+    report = Report(files=[plan.path], every_release=plan.every)
     planned: list[tuple[View, str]] = []
     for name in asked.engines:
-        planned += session.views(name, asked, loaded.spec, every=every)
+        planned += plan.session.views(name, asked, plan.loaded.spec, every=plan.every)
+    if asker is not None:
+        asker.hold(asked.engines, [view.release for view, _ in planned])
     search = len(planned) <= _MOST_SEARCHED
     for view, found in planned:
-        report.launches.append(LaunchRow(path, view.engine, view.release, found))
-        report.cells.append(_cell(loaded, view, session, filters, search_for=fail_on if search else None))
+        report.launches.append(LaunchRow(plan.path, view.engine, view.release, found))
+        report.cells.append(_cell(plan, view, asker, search=search))
         if view.point.notice:
             report.notices.append(view.point.notice)
         if found == NEWEST:
             report.notices.append(f"{view.engine}: no release given, {view.release} is the newest final release known")
+    if asker is not None:
+        report.limits = asker.limits
+        if plan.every:
+            report.notices.append("of all releases, only those were asked whose environment is built already")
     return report
 
 
-def _cell(
-    loaded: LoadedSpec,
-    view: View,
-    session: Session,
-    filters: tuple[tuple[str, ...], tuple[str, ...]],
-    *,
-    search_for: Severity | None,
-) -> Cell:
-    """One release's verdict; `search_for`: look for what would pass when a finding reaches this severity."""
-    engine = get_engine(view.engine)
-    judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
-    findings = selected(judgement.findings, *filters)
+def _cell(plan: _Plan, view: View, asker: Asker | None, *, search: bool) -> Cell:
+    """One release's verdict; `search`: look for what would pass when a finding reaches the threshold."""
+    spec, session, engine = plan.loaded.spec, plan.session, get_engine(view.engine)
+    models = session.models(spec)
+    judgement = judge_spec(spec, engine, view, models, span=plan.loaded.span)
+    findings = selected(judgement.findings, *plan.filters)
     alternatives = []
-    if search_for is not None and failed(findings, search_for):
+    if search and failed(findings, plan.fail_on):
         from specconf.rules.alternatives import smallest_change
 
         database = session.database(view.engine)
-        alternatives = smallest_change(loaded.spec, engine, database, view, session.models, fail_on=search_for)
+        alternatives = smallest_change(spec, engine, database, view, session.models, fail_on=plan.fail_on)
     return Cell(
         view.engine,
         view.release,
@@ -159,6 +178,7 @@ def _cell(
         tuple(judgement.result.not_checked),
         tuple(alternatives),
         view.point.notice,
+        None if asker is None else asker.ask_spec(spec, engine, view, models, judgement),
     )
 
 

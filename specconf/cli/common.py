@@ -60,6 +60,25 @@ fail_on_option = click.option(
 )  # fmt: skip
 
 
+def ask_options(command: _F) -> _F:
+    """`--ask-engine`, and `--engine-python` with it."""
+    command = click.option(
+        "--engine-python", "engine_python", metavar="PATH", type=click.Path(path_type=Path),
+        help="With --ask-engine: the python of an environment of yours that has the engine, in place of a built one.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--ask-engine", is_flag=True,
+        help="Put the launch to the release's own code too, in an environment that is built once (no GPU needed).",
+    )(command)  # fmt: skip
+
+
+def wants_asking(ask_engine: bool, engine_python: Path | None) -> bool:
+    """Whether the engine is asked; a python for it alone asks nothing."""
+    if engine_python is not None and not ask_engine:
+        raise UsageError("--engine-python says where to ask, and nothing is asked.", hint="Add --ask-engine.")
+    return ask_engine
+
+
 def network_options(default_online: bool) -> Callable[[_F], _F]:
     """`--online` and `--offline`, which exclude each other."""
 

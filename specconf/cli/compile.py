@@ -12,11 +12,13 @@ from specconf.cli.common import (
     NEWEST,
     Asked,
     Session,
+    ask_options,
     db_option,
     fail_on_option,
     failed,
     network_options,
     read_spec,
+    wants_asking,
     wants_online,
     write_atomically,
 )
@@ -28,7 +30,8 @@ from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
     from specconf.compat.view import View
-    from specconf.engines.base import Artifact, Engine
+    from specconf.engines.base import Artifact, Engine, Models
+    from specconf.oracle.sided import SideBySide
     from specconf.spec import LoadedSpec
 
 FORMATS = ("shell", "argv", "engine-yaml")
@@ -43,6 +46,7 @@ FORMATS = ("shell", "argv", "engine-yaml")
 @click.option("--effective", is_flag=True, help="Print the effective configuration instead of the launch.")
 @click.option("--force", is_flag=True, help="Write the launch in spite of errors; it is marked as forced.")
 @fail_on_option
+@ask_options
 @db_option
 @network_options(default_online=True)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
@@ -56,6 +60,8 @@ def command(
     effective: bool,
     force: bool,
     fail_on: str | None,
+    ask_engine: bool,
+    engine_python: Path | None,
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
@@ -64,8 +70,10 @@ def command(
 ) -> int:
     """Check SPEC for one engine release and write its launch to standard output; findings go to standard error.
 
-    SPEC is a spec file, or - for standard input.
+    SPEC is a spec file, or - for standard input. With --ask-engine the launch is put to the release's own code too, and not
+    written where that refuses it.
     """
+    asking = wants_asking(ask_engine, engine_python)
     loaded = read_spec(spec_path)
     asked = Asked.parse([engine_text] if engine_text else [], [release] if release else [], loaded.spec)
     if len(asked.engines) != 1:
@@ -79,19 +87,22 @@ def command(
         _notice(f"no release given: compiling for {engine.title} {view.release}, the newest final release known")
     if view.point.notice:
         _notice(view.point.notice)
-    judgement = judge_spec(loaded.spec, engine, view, session.models(loaded.spec), span=loaded.span)
+    models = session.models(loaded.spec)
+    judgement = judge_spec(loaded.spec, engine, view, models, span=loaded.span)
     fail_on = fail_on or session.project.fail_on
     _print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
-    refused = failed(judgement.findings, fail_on)
-    if refused and not force:
-        _print_alternatives(loaded, engine.name, session, view, fail_on)
+    side = _ask(loaded, engine, view, models, judgement, engine_python, quiet, verbose) if asking else None
+    refused, overruled = failed(judgement.findings, fail_on), side is not None and side.overruled
+    if (refused or overruled) and not force:
+        if refused:
+            _print_alternatives(loaded, engine.name, session, view, fail_on)
         _notice("nothing was written; --force writes it all the same")
         return 1
     if effective:
         _print_effective(judgement, engine, view)
         return 0
     artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
-    _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused)
+    _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused or overruled, side=side)
     return 0
 
 
@@ -108,6 +119,32 @@ def _print_findings(judgement: Judgement, fail_on: str, *, quiet: bool, verbose:
         unchecked = judgement.result.not_checked
         for line in (*not_checked_lines(unchecked, verbose=verbose), *registry_lines(unchecked)):
             click.echo(line, err=True)
+
+
+def _ask(
+    loaded: LoadedSpec,
+    engine: Engine,
+    view: View,
+    models: Models,
+    judgement: Judgement,
+    python: Path | None,
+    quiet: bool,
+    verbose: bool,
+) -> SideBySide:
+    """Put the launch to the release's own code, and print what it says beside what we say."""
+    from specconf.cli.asking import Asker
+    from specconf.report.asked import limit_lines, side_lines
+
+    with Asker(python=python) as asker:
+        asker.hold((engine.name,), [view.release])
+        side = asker.ask_spec(loaded.spec, engine, view, models, judgement)
+    if not quiet or side.agree is False:
+        for line in side_lines(side, verbose=verbose):
+            click.echo(line, err=True)
+    if not quiet:
+        for line in limit_lines(asker.limits, verbose=verbose):
+            click.echo(line, err=True)
+    return side
 
 
 def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: View, fail_on: str) -> None:
@@ -132,7 +169,15 @@ def _print_effective(judgement: Judgement, engine: Engine, view: View) -> None:
     click.echo(render_json(shown), nl=False)
 
 
-def _write(artifact: Artifact, judgement: Judgement, form: str, folder: Path | None, *, forced: bool) -> None:
+def _write(
+    artifact: Artifact,
+    judgement: Judgement,
+    form: str,
+    folder: Path | None,
+    *,
+    forced: bool,
+    side: SideBySide | None,
+) -> None:
     from specconf.emit import argv_json, forced_mark, launch_script, marked_files
 
     mark = forced_mark(max(1, len(judgement.errors)), _left_out(judgement)) if forced else ""
@@ -144,11 +189,11 @@ def _write(artifact: Artifact, judgement: Judgement, form: str, folder: Path | N
         for name, text in files.items():
             write_atomically(folder / name, text)
         if form == "argv":
-            write_atomically(folder / "launch.json", argv_json(artifact, judgement.findings, forced=forced))
+            write_atomically(folder / "launch.json", argv_json(artifact, judgement.findings, forced=forced, side=side))
         written = ["launch.sh", *files, *(["launch.json"] if form == "argv" else [])]
         _notice(f"wrote {', '.join(str(folder / name) for name in written)}")
     elif form == "argv":
-        click.echo(argv_json(artifact, judgement.findings, forced=forced), nl=False)
+        click.echo(argv_json(artifact, judgement.findings, forced=forced, side=side), nl=False)
     elif form == "engine-yaml":
         env = [f"{name}={shlex.quote(value)}" for name, value in artifact.env.items()]
         _notice(f"start it with: {' '.join([*env, shlex.join(artifact.argv)])}")

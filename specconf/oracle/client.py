@@ -26,9 +26,10 @@ _THREADS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a worker says of itself once the engine is imported."""
+    """What a worker says of itself once the engine is imported; `platform` is what it sees, where it is not shown another."""
 
     version: str
+    platform: str
     python: str
     versions: Mapping[str, str]
     standins: tuple[str, ...]
@@ -42,7 +43,7 @@ class Worker:
         self,
         python: Path,
         adapter: str,
-        release: str,
+        release: str | None,
         *,
         gpu: str | None = None,
         cache: Path | None = None,
@@ -50,9 +51,10 @@ class Worker:
         limit: float = 120.0,
     ) -> None:
         """Start it. `python`: of the release's environment; `adapter`: the module that knows the engine; `cache`: a folder
-        for what the engine wants to keep between runs. OracleError when the engine cannot be imported there.
+        for what the engine wants to keep between runs; `release` None: whichever is there. OracleError when the engine
+        cannot be imported there, or is another release.
         """
-        self.release = release
+        self.release = release or f"the release in {python}"
         self.gpu = gpu
         self._excluded = excluded
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
@@ -70,12 +72,18 @@ class Worker:
             self._errors.close()
             raise OracleError(f"{python} cannot be started: {(error.strerror or str(error)).lower()}.") from None
         said = self._line()
-        if "failed" in said:
-            raise OracleError(f"{release} cannot be asked: {said['failed']}")
         self.ready = Ready(
-            said["version"], said["python"], said["versions"], tuple(said["standins"]), float(said["seconds"])
+            said["version"],
+            said["platform"],
+            said["python"],
+            said["versions"],
+            tuple(said["standins"]),
+            float(said["seconds"]),
         )
-        if self.ready.version.partition("+")[0] != release:
+        found = self.ready.version.partition("+")[0]
+        if release is None:
+            self.release = found
+        elif found != release:
             self.close()
             raise OracleError(f"{python} holds {said['package']} {self.ready.version}, not {release}.")
 
@@ -133,13 +141,25 @@ class Worker:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if line:
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+            return self._read(line)
         code = self._process.wait()
         self._errors.seek(0)
         tail = self._errors.read()[-2000:].decode(errors="replace").strip()
         self._errors.close()
         raise OracleError(f"the process that asks {self.release} ended with {code}.", hint=tail)
+
+    def _read(self, line: str) -> dict[str, Any]:
+        try:
+            answer = json.loads(line)
+        except json.JSONDecodeError:
+            answer = None
+        if not isinstance(answer, dict):
+            self.close()
+            raise OracleError(
+                f"the process that asks {self.release} says {line.strip()[:80]!r}, which is no answer.",
+                hint="Name the python of an environment in which the engine is installed.",
+            )
+        return answer
 
     def close(self) -> None:
         """End the process."""

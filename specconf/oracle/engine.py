@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from specconf.oracle.asking import Question, Verdict
+from specconf.oracle.asking import Question, Unanswered, Verdict
 from specconf.oracle.client import Worker
 from specconf.oracle.excluded import Excluded, read_excluded
 from specconf.words import JsonValue
@@ -29,6 +30,7 @@ class EngineOracle:
 
     `package` is the Python package of `specconf/engines/` that holds the adapter and the excluded classes. `gpus` are the
     kinds of GPU that a release can be shown, the usual one first; none: the engine is asked on its CPU platform.
+    `own_python_only`: no environment can be built, the user names one in which the engine is installed.
     `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
     `facts` says what the releases are shown of the hardware beside the GPU.
     """
@@ -36,9 +38,15 @@ class EngineOracle:
     engine: str
     package: str
     canaries: tuple[Canary, ...]
+    facts: Mapping[str, JsonValue]
     gpus: tuple[str, ...] = ()
+    own_python_only: bool = False
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    facts: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def platform(self) -> str:
+        """The hardware platform that answers are about, where the environment does not show another."""
+        return str(self.facts["hardware.platform"])
 
     @property
     def usual_gpu(self) -> str | None:
@@ -49,8 +57,8 @@ class EngineOracle:
         """The classes of questions that this way of asking cannot put."""
         return read_excluded(files(self.package).joinpath("excluded.yaml"))
 
-    def worker(self, python: Path, release: str, *, gpu: str | None = None, cache: Path | None = None) -> Worker:
-        """A release's own code, started in the environment that has this python."""
+    def worker(self, python: Path, release: str | None, *, gpu: str | None = None, cache: Path | None = None) -> Worker:
+        """A release's own code, started in the environment that has this python; None: whichever release is there."""
         return Worker(
             python,
             f"{self.package}.adapter",
@@ -59,3 +67,33 @@ class EngineOracle:
             cache=cache,
             excluded=self.excluded(),
         )
+
+    def in_force(self, effective: Mapping[str, Any]) -> dict[str, Any]:
+        """What an answer says is in force, by path; of several names the first that the release has counts."""
+        found: dict[str, Any] = {}
+        for path, names in self.effective.items():
+            for name in names:
+                held = _held(effective, name)
+                if held:
+                    found[path] = held[0]
+                    break
+        return found
+
+    def broken(self, worker: Worker) -> str:
+        """The first canary that does not sing in a running worker, and what was said instead; empty when all do."""
+        for canary in self.canaries:
+            answer = worker.ask(replace(canary.question, gpu=worker.gpu))
+            if isinstance(answer, Unanswered):
+                return f"{canary.name}: {answer.reason}"
+            if answer.verdict is not canary.verdict or canary.stage not in (None, answer.stage):
+                return f"{canary.name}: the engine {answer.verdict} at {answer.stage}: {answer.message}"
+        return ""
+
+
+def _held(effective: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+    """The value by a name, which may lead into an object; empty where there is none."""
+    if name in effective:
+        return (effective[name],)
+    root, _, rest = name.partition(".")
+    inner = effective.get(root)
+    return _held(inner, rest) if rest and isinstance(inner, Mapping) else ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from specconf.codes import CODES
 from specconf.findings import Finding, NotChecked
+from specconf.report.asked import limits_json, side_json
 from specconf.report.model import Cell, Report, counts
 
 SCHEMA = 1
@@ -60,6 +61,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "alternatives": [
             {"text": a.text, "changes": dict(a.changes), "release": a.release or None} for a in cell.alternatives
         ],
+        "asked": None if cell.side is None else side_json(cell.side),
     }
 
 
@@ -81,6 +83,7 @@ def report_json(report: Report) -> dict[str, Any]:
             }
             for row in report.launches
         ],
+        "not_known_from_asking": limits_json(report.limits),
         "files": report.files,
         "skipped": [{"path": path, "why": why} for path, why in report.skipped],
         "notices": report.notices,

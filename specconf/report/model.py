@@ -11,12 +11,13 @@ from specconf.facts import UNREAD_WORDS
 from specconf.findings import Finding, NotChecked, Severity
 
 if TYPE_CHECKING:
+    from specconf.oracle.sided import Limits, SideBySide
     from specconf.rules.alternatives import Alternative
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One engine at one release in the matrix: what specconf says about the spec there."""
+    """One engine at one release in the matrix: what specconf says about the spec there, and the engine where it was asked."""
 
     engine: str
     release: str
@@ -24,6 +25,12 @@ class Cell:
     not_checked: tuple[NotChecked, ...]
     alternatives: tuple[Alternative, ...] = ()
     notice: str = ""
+    side: SideBySide | None = None
+
+    @property
+    def overruled(self) -> bool:
+        """Whether the engine itself refuses what specconf passes."""
+        return self.side is not None and self.side.overruled
 
     @property
     def verdict(self) -> str:
@@ -55,11 +62,17 @@ class Report:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     every_release: bool = False
+    limits: list[Limits] = field(default_factory=list)
 
     @property
     def findings(self) -> list[Finding]:
         """All findings of all cells."""
         return [finding for cell in self.cells for finding in cell.findings]
+
+    @property
+    def sides(self) -> list[SideBySide]:
+        """Both verdicts of every cell whose engine was to be asked."""
+        return [cell.side for cell in self.cells if cell.side is not None]
 
     @property
     def not_checked(self) -> list[NotChecked]:

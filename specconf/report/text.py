@@ -10,6 +10,7 @@ import click
 from specconf.codes import CODES
 from specconf.compat.releases import parse_version
 from specconf.findings import Finding, NotChecked, Severity
+from specconf.report.asked import limit_lines, one_line, side_lines, tally_line
 from specconf.report.model import Cell, Report, counts, missing_groups
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
@@ -116,10 +117,15 @@ def render_check(report: Report, *, verbose: bool, quiet: bool, fail_on: Severit
         for cell in report.cells:
             shown = [f for f in cell.findings if not quiet or f.severity.rank <= fail_on.rank]
             lines += _cell_lines(cell, shown, verbose=verbose, quiet=quiet, titled=len(report.cells) > 1)
-    elif not quiet:
-        lines.append("Findings of single releases: name them with --release, or use --format json.")
+    else:
+        lines += [one_line(side) for side in report.sides if side.answer is not None]
+        if not quiet:
+            lines.append("Findings of single releases: name them with --release, or use --format json.")
     if not quiet:
         lines += registry_lines(report.not_checked)
+        lines += limit_lines(report.limits, verbose=verbose)
+    if report.sides:
+        lines.append(tally_line(report.sides))
     lines.append(summary_line(report))
     return "\n".join(lines) + "\n"
 
@@ -131,6 +137,8 @@ def _cell_lines(cell: Cell, shown: Sequence[Finding], *, verbose: bool, quiet: b
     lines += [f"would pass: {alternative.text}" for alternative in cell.alternatives]
     if not quiet:
         lines += not_checked_lines(cell.not_checked, verbose=verbose)
+    if cell.side is not None and (not quiet or cell.side.agree is False):
+        lines += side_lines(cell.side, verbose=verbose)
     if not lines:
         return []
     head = [click.style(f"== {cell.engine} {cell.release}", bold=True)] if titled else []

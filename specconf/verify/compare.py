@@ -14,6 +14,7 @@ from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.engine import EngineOracle
 from specconf.verify.judging import UNKNOWN, Ours, judge
 from specconf.verify.observed import Observed, Row
+from specconf.verify.refusing import alike
 
 
 class Outcome(StrEnum):
@@ -136,14 +137,3 @@ def _differences(row: Row, ours: Ours, paths: Iterable[str]) -> Iterator[Differe
         value = ours.in_force(path)
         if value is UNKNOWN or not alike(row.values[path], value):
             yield Difference(path, row.values[path], value)
-
-
-def alike(theirs: Any, ours: Any) -> bool:
-    """Whether two values are the same, numbers up to what rounding leaves."""
-    if isinstance(theirs, float) or isinstance(ours, float):
-        return _number(theirs) and _number(ours) and abs(theirs - ours) < 1e-9
-    return bool(theirs == ours) and isinstance(theirs, bool) == isinstance(ours, bool)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

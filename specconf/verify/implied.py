@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from specconf.compat.rows import Constraint
-from specconf.findings import Effect, Stage
+from specconf.findings import Stage
 from specconf.oracle.asking import Verdict
 from specconf.verify.compare import Agreement, Compared
-
-_STOPS = frozenset({Effect.REJECTS, Effect.CRASHES})
+from specconf.verify.refusing import STOPS
 
 
 class Implied(StrEnum):
@@ -38,7 +37,7 @@ def _by_origin(found: Agreement) -> Mapping[str, Compared]:
 
 
 def _of(constraint: Constraint, probe: Compared, twin: Compared | None) -> Implied:
-    if constraint.effect in _STOPS:
+    if constraint.effect in STOPS:
         return _of_refusal(constraint, probe, twin)
     if not constraint.sets or probe.row.verdict is not Verdict.ACCEPTS:
         return Implied.UNSEEN

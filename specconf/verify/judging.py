@@ -9,17 +9,17 @@ from functools import cached_property
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.facts import Effective, Known, OneOf
-from specconf.findings import Effect, Finding, NotChecked, Severity, Stage
+from specconf.findings import Finding, NotChecked, Stage
 from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
 from specconf.models.view import written_models
 from specconf.oracle.asking import Question
 from specconf.oracle.engine import EngineOracle
 from specconf.rules.checker import with_defaults
 from specconf.rules.judge import Judgement, judge_settings
+from specconf.verify.refusing import refuses, stops
 from specconf.words import JsonValue, Launch, Word, words
 
 UNKNOWN = object()
-_STOPS = frozenset({Effect.REJECTS, Effect.CRASHES})
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,8 @@ class Ours:
 
     @cached_property
     def refusals(self) -> tuple[Finding, ...]:
-        """Our errors up to the stage that say that the engine stops; some errors are about launches that start."""
-        return tuple(f for f in self.judgement.findings if f.severity is Severity.ERROR and self._stops(f))
-
-    def _stops(self, finding: Finding) -> bool:
-        return self._asked(finding.stage) and (finding.effect is None or finding.effect in _STOPS)
+        """Our errors that say that the engine stops by then."""
+        return tuple(finding for finding in self.judgement.findings if refuses(finding, self.until))
 
     @cached_property
     def doubts(self) -> tuple[NotChecked, ...]:
@@ -48,15 +45,12 @@ class Ours:
         constraint = self.view.db.constraint(one.constraint)
         if constraint is None:  # a scope or registry that is known in part
             return True
-        return constraint.effect in _STOPS and self._asked(constraint.stage)
-
-    def _asked(self, stage: Stage | None) -> bool:
-        return stage is None or stage.rank <= self.until.rank
+        return stops(constraint.effect, constraint.stage, self.until)
 
     @property
     def stage(self) -> Stage | None:
-        """The first stage at which we say that it stops; parse where a rule on spelling names none."""
-        stages = [f.stage or Stage.PARSE for f in self.refusals]
+        """The first stage at which we say that it stops."""
+        stages = [finding.stage for finding in self.refusals if finding.stage is not None]
         return min(stages, key=lambda stage: stage.rank) if stages else None
 
     @cached_property

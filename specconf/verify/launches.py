@@ -48,8 +48,7 @@ def _asked(
     """An example as a question; none where it is about hardware that cannot be shown."""
     facts = example.get("facts") or {}
     gpu = facts.get("hardware.gpu", oracle.usual_gpu)
-    platform = oracle.facts["hardware.platform"]
-    if facts.get("hardware.platform", platform) != platform or gpu not in (None, *oracle.gpus):
+    if facts.get("hardware.platform", oracle.platform) != oracle.platform or gpu not in (None, *oracle.gpus):
         return
     launch = probe_launch(engine.name, example)
     settings = engine.resolve(launch, view)

@@ -39,16 +39,6 @@ class _Run:
     seconds: dict[str, float] = field(default_factory=lambda: {"import": 0.0, "ask": 0.0})
 
 
-def values_of(oracle: EngineOracle, effective: Mapping[str, Any]) -> dict[str, Any]:
-    """The values in force that are looked at, by path; the first name that the release has counts."""
-    found = {}
-    for path, names in oracle.effective.items():
-        name = next((name for name in names if name in effective), None)
-        if name is not None:
-            found[path] = effective[name]
-    return found
-
-
 def ask_release(
     oracle: EngineOracle,
     release: str,
@@ -88,7 +78,7 @@ def ask_release(
             began = time.monotonic()
             for number, key in enumerate(keys, 1):
                 answer = worker.ask(questions[key])
-                values = values_of(oracle, answer.effective) if isinstance(answer, Answer) else {}
+                values = oracle.in_force(answer.effective) if isinstance(answer, Answer) else {}
                 run.rows.append(row_of(key, origins[key], answer, values))
                 if number % 200 == 0:
                     progress(f"{oracle.engine} {release} {gpu or ''}: {number} of {len(keys)} launches")
@@ -133,7 +123,7 @@ def _check_canaries(oracle: EngineOracle, worker: Worker, gpu: str | None, run: 
             continue
         run.canaries[canary.name] = None
         if number == 0 and isinstance(answer, Answer):
-            run.plain[gpu or "cpu"] = values_of(oracle, answer.effective)
+            run.plain[gpu or "cpu"] = oracle.in_force(answer.effective)
 
 
 def _shown(question: Question, gpu: str | None) -> Question:

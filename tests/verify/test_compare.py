@@ -11,11 +11,12 @@ from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.findings import Stage
 from specconf.oracle.asking import Question, Verdict
-from specconf.verify.compare import Agreement, Compared, Outcome, alike, compare_one
+from specconf.verify.compare import Agreement, Compared, Outcome, compare_one
 from specconf.verify.filling import filled
 from specconf.verify.implied import Implied, implied
 from specconf.verify.judging import judge
 from specconf.verify.observed import Row
+from specconf.verify.refusing import alike
 
 LLAMA = filled({"architectures": ["LlamaForCausalLM"]})
 

@@ -21,6 +21,7 @@ import os
 import select
 import signal
 import sys
+import sysconfig
 import tempfile
 import time
 import traceback
@@ -35,6 +36,7 @@ log = logging.getLogger("specconf.worker")
 # Code of these packages runs on its caller's behalf: what it raises is the caller's doing.
 STANDARD = "the standard library"
 ON_BEHALF = frozenset({STANDARD, "pydantic", "pydantic_core", "pydantic_settings"})
+STANDARD_FOLDERS = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 
 # Written for the user, as engines do it; any other exception is an accident of the engine's code.
 DELIBERATE = (ValueError, AssertionError, NotImplementedError, RuntimeError, ImportError, argparse.ArgumentError)
@@ -46,9 +48,12 @@ class Warnings(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
+        self._last: logging.LogRecord | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage()[:MESSAGE_LIMIT])
+        if record is not self._last:  # the same record comes again from the root logger
+            self.messages.append(record.getMessage()[:MESSAGE_LIMIT])
+        self._last = record
 
 
 def lay_out(request: dict[str, Any], folder: Path) -> None:
@@ -84,9 +89,14 @@ def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
                 answer["stage"] = "config"
                 effective |= adapter.configure(parsed)
     except SystemExit as stop:
-        if stop.code:
-            lines = errors.getvalue().strip().splitlines() or [str(stop.code)]
-            answer |= {"verdict": "rejects", "exception": "SystemExit", "message": lines[-1][:MESSAGE_LIMIT]}
+        if not stop.code:
+            return {"harness": "the engine ended without an error, as for --help or --version"}
+        lines = errors.getvalue().strip().splitlines() or [str(stop.code)]
+        answer |= {
+            "verdict": "rejects",
+            "exception": "SystemExit",
+            "message": without_folder(lines[-1])[:MESSAGE_LIMIT],
+        }
     except HarnessError as error:
         return {"harness": str(error)}
     except Exception as error:
@@ -99,8 +109,8 @@ def ask(adapter: Adapter, request: dict[str, Any]) -> dict[str, Any]:
 
 def described(error: Exception, adapter: Adapter) -> dict[str, Any]:
     """An exception as an answer: a refusal, an accident, or a fault of this environment."""
-    owner, where = blamed(traceback.extract_tb(error.__traceback__))
-    message = " ".join(said(error).split())[:MESSAGE_LIMIT]
+    owner, where = blamed(traceback.extract_tb(error.__traceback__), adapter.package)
+    message = " ".join(without_folder(said(error)).split())[:MESSAGE_LIMIT]
     name = type(error).__name__
     if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] != adapter.package:
         return {"harness": f"the environment lacks the module {error.name} ({where})"}
@@ -112,6 +122,11 @@ def described(error: Exception, adapter: Adapter) -> dict[str, Any]:
     return {"verdict": verdict, "exception": name, "message": message, "where": where}
 
 
+def without_folder(text: str) -> str:
+    """A message without the folder of the question, which has another name every time."""
+    return text.replace(os.getcwd() + os.sep, "")  # noqa: PTH109 (a text is wanted)
+
+
 def said(error: Exception) -> str:
     """What an exception says; of pydantic's the first error alone."""
     message = str(error)
@@ -120,22 +135,25 @@ def said(error: Exception) -> str:
     return message
 
 
-def blamed(frames: traceback.StackSummary) -> tuple[str, str]:
+def blamed(frames: traceback.StackSummary, package: str) -> tuple[str, str]:
     """Whose code raised: the package, and file and line, of the innermost frame that acts on its own behalf."""
     for frame in reversed(frames):
-        owner, name = package_of(frame.filename)
+        owner, name = package_of(frame.filename, package)
         if owner not in ON_BEHALF:
             return owner, f"{name}:{frame.lineno}"
     return "nobody", ""
 
 
-def package_of(filename: str) -> tuple[str, str]:
-    """The top package a file belongs to, and its name from there on; the standard library acts on its caller's behalf."""
+def package_of(filename: str, package: str) -> tuple[str, str]:
+    """The top package a file belongs to, and its name from there on. `package`, the engine's, may lie anywhere."""
+    for folder in getattr(sys.modules.get(package), "__path__", ()):
+        if filename.startswith(folder + os.sep):
+            return package, f"{package}{filename.removeprefix(folder)}"
     for root in ("site-packages", "dist-packages", "sources"):
         _, found, rest = filename.rpartition(f"{os.sep}{root}{os.sep}")
         if found:
             return rest.partition(os.sep)[0].removesuffix(".py"), rest
-    if filename.startswith(("<", sys.base_prefix + os.sep)):
+    if filename.startswith(("<", *STANDARD_FOLDERS)):
         return STANDARD, filename
     return "specconf", filename.rpartition(os.sep)[2]  # an adapter, or a stand-in
 
@@ -148,12 +166,13 @@ def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str,
         child = os.fork()
         if child == 0:
             os.close(reading)
+            os.setpgid(0, 0)  # what it starts ends with it
             _answer_and_exit(adapter, request, Path(folder), writing)
         os.close(writing)
         data = _read_until(reading, began + limit)
         os.close(reading)
         if data is None:
-            os.kill(child, signal.SIGKILL)
+            _end(child)
         _, status = os.waitpid(child, 0)
     if data is None:
         return {"harness": f"no answer within {limit:g} s"}
@@ -163,6 +182,14 @@ def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str,
     answer["seconds"] = round(time.monotonic() - began, 3)
     import_ahead(adapter, answer.pop("modules", []))
     return answer
+
+
+def _end(child: int) -> None:
+    """End a child with all that it started; alone where it was ended before it had a group of its own."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
 
 
 def import_ahead(adapter: Adapter, modules: list[str]) -> None:
@@ -179,6 +206,7 @@ def import_ahead(adapter: Adapter, modules: list[str]) -> None:
 def _answer_and_exit(adapter: Adapter, request: dict[str, Any], folder: Path, writing: int) -> None:
     try:
         try:
+            _close_input()
             lay_out(request, folder)
             os.chdir(folder)
             answer = listed(adapter) if request.get("list") else ask(adapter, request)
@@ -188,6 +216,14 @@ def _answer_and_exit(adapter: Adapter, request: dict[str, Any], folder: Path, wr
             json.dump(answer, pipe)
     finally:
         os._exit(0)
+
+
+def _close_input() -> None:
+    """Nobody answers a question that an engine asks on standard input, and the requests that wait there are not for it."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 (closed with the child)
 
 
 def _read_until(reading: int, deadline: float) -> bytes | None:
@@ -228,6 +264,7 @@ def main(module: str) -> int:
     ready = {
         "package": adapter.package,
         "version": adapter.version,
+        "platform": adapter.platform(),
         "seconds": seconds,
         "standins": adapter.standins(),
         "python": sys.version.partition(" ")[0],

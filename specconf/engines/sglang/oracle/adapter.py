@@ -70,6 +70,10 @@ class Adapter:
     def warm(self) -> None:
         self.parser()
 
+    def platform(self) -> str:
+        """None of its own: the GPU is shown."""
+        return ""
+
     def standins(self) -> list[str]:
         return sorted(self.finder.used)
 

@@ -114,6 +114,14 @@ class Adapter:
     def warm(self) -> None:
         self.parser()
 
+    def platform(self) -> str:
+        """The platform that the release found; releases that have no name for it are built for a CPU here."""
+        try:
+            found: str = importlib.import_module("vllm.platforms").current_platform.device_type
+        except (ModuleNotFoundError, AttributeError):
+            return ""
+        return found
+
     def standins(self) -> list[str]:
         return []
 
