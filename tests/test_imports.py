@@ -39,3 +39,26 @@ def test_judging_a_launch_loads_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.strip() == "[]"
+
+
+def test_no_command_loads_the_oracle_unasked() -> None:
+    code = (
+        "import sys\n"
+        "import specconf.cli.check, specconf.cli.compile, specconf.cli.import_, specconf.cli.explain\n"
+        "from specconf.engines.registry import get_engine\n"
+        "[get_engine(name) for name in ('vllm', 'sglang', 'tensorrt-llm')]\n"
+        "print([m for m in sys.modules if m.startswith('specconf.') and 'oracle' in m.split('.')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_how_an_engine_is_asked_loads_no_builder() -> None:
+    code = (
+        "import sys\n"
+        "from specconf.engines.registry import get_oracle\n"
+        "[get_oracle(name) for name in ('vllm', 'sglang')]\n"
+        "print([m for m in sys.modules if m.startswith('specconf.') and m.rpartition('.')[2] in {'building', 'recipe'}])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"

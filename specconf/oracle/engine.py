@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.client import Worker
 from specconf.oracle.excluded import Excluded, read_excluded
+
+if TYPE_CHECKING:
+    from specconf.oracle.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,13 @@ class EngineOracle:
     def usual_gpu(self) -> str | None:
         """The GPU that is shown where a question does not ask for another."""
         return self.gpus[0] if self.gpus else None
+
+    @property
+    def recipe(self) -> Recipe:
+        """How environments of its releases are made; loaded when one is."""
+        from specconf.oracle.recipe import recipe_of
+
+        return recipe_of(self.engine)
 
     def excluded(self) -> tuple[Excluded, ...]:
         """The classes of questions that this way of asking cannot put."""
