@@ -20,6 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from packaging.version import InvalidVersion, Version
+
 from specconf.compat.database import load_database
 from specconf.errors import OracleError
 from specconf.oracle.environment import (
@@ -64,6 +66,7 @@ def build(
     `progress` is told what begins. OracleError says what stands in the way, and what to do.
     """
     recipe = recipe_of(engine)
+    release = published(engine, release)
     root = (root or cache_root()).resolve()
     found = find(engine, release, root)
     if found is not None:
@@ -74,8 +77,11 @@ def build(
             found = find(engine, release, root)
             if found is None:
                 _check_space(root)
-                build = _Build(engine, release, recipe, root, torch, Steps(progress, runner))
-                build.make(archive)
+                try:
+                    _Build(engine, release, recipe, root, torch, Steps(progress, runner)).make(archive)
+                except BaseException:
+                    shutil.rmtree(environment_dir(engine, release, root), ignore_errors=True)
+                    raise
                 found = find(engine, release, root)
                 assert found is not None
     return found
@@ -167,6 +173,15 @@ class _Build:
 
     def _site_packages(self, venv: Path) -> Path:
         return venv / "lib" / f"python{self.python.minor}" / "site-packages"
+
+
+def published(engine: str, release: str) -> str:
+    """A release by the name under which the database knows it (v0.33 is 0.33.0), else as it is written."""
+    try:
+        wanted = Version(release)
+    except InvalidVersion:
+        return release  # the index will know none of this name
+    return next((name for name in load_database(engine).line.names if Version(name) == wanted), str(wanted))
 
 
 def settled(engine: str, release: str) -> str | None:

@@ -13,10 +13,10 @@ from packaging.version import InvalidVersion, Version
 
 from specconf.compat.database import load_database
 from specconf.errors import OracleError
-from specconf.oracle.installing import stated_sources
+from specconf.oracle.installing import TELLING, stated_sources
 from specconf.oracle.pythons import this_interpreter, wrong_python
 from specconf.oracle.recipe import Kind, Recipe
-from specconf.oracle.steps import Cause, StepError, Steps
+from specconf.oracle.steps import REACH_INDEX, Cause, StepError, Steps
 
 # The command that runs a pip beside the packages that it is given.
 PipFor = Callable[[tuple[str, ...]], Sequence[str | Path]]
@@ -47,7 +47,7 @@ def _download(recipe: Recipe, kind: Kind, release: str, into: Path, steps: Steps
     env = stated_sources(steps.environ).for_pip(torch=False) | dict(recipe.build_environ(release) if sdist else {})
     steps.progress(f"downloading the {_NAMES[kind]} of {recipe.package} {release}")
     what = f"downloading {recipe.package} {release}"
-    command = [*pip, "download", "-q", "--no-input", "--no-deps", "-d", into, *flags, f"{recipe.package}=={release}"]
+    command = [*pip, "download", *TELLING, "--no-deps", "-d", into, *flags, f"{recipe.package}=={release}"]
     steps.run(what, command, env)
     return next(path for path in into.iterdir() if path.is_file())
 
@@ -60,22 +60,24 @@ def _none(engine: str, release: str, failures: Sequence[StepError]) -> OracleErr
         return wrong_python(python, f"{engine} {release} requires Python {needs[1].strip()}")
     if accidents := [failure for failure in failures if failure.cause is Cause.OTHER]:
         return accidents[0]
-    known = load_database(engine).line.names
+    listed = {name for part in re.findall(r"\(from versions: ([^)]*)\)", said) for name in part.split(", ")} - {"none"}
+    if not listed:
+        return OracleError(f"The package index that is asked lists no release of {engine} at all.", hint=REACH_INDEX)
+    known = {*load_database(engine).line.names, *listed}
+    beside = _beside(release, known)
     if release in known:
         machine = f"Python {python.minor} on {platform.system()} {platform.machine()}"
         return OracleError(
             f"The package index has neither a source archive nor a wheel of {engine} {release} for {machine}.",
-            hint=f"Give one that you have with --archive FILE, or ask a release beside it: {_beside(release, known)}.",
+            hint=f"Give one that you have with --archive FILE, or ask a release beside it: {beside}.",
         )
-    listed = [name for part in re.findall(r"\(from versions: ([^)]*)\)", said) for name in part.split(", ")]
     return OracleError(
         f"There is no release {release} of {engine} on the package index.",
-        hint=f"The nearest known are {_beside(release, {*known, *listed} - {'none', ''})}; "
-        f"`specconf db releases {engine}` lists those of the database.",
+        hint=f"Nearest known: {beside}; `specconf db releases {engine}` lists those of the database.",
     )
 
 
-def _beside(release: str, names: Sequence[str] | set[str]) -> str:
+def _beside(release: str, names: set[str]) -> str:
     """The releases next to one in their order."""
     ordered = sorted({version for name in names if (version := _version(name)) is not None} - {_version(release)})
     wanted = _version(release)

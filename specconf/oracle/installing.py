@@ -22,6 +22,8 @@ from specconf.oracle.locking import locked
 from specconf.oracle.pythons import Interpreter, wrong_python
 from specconf.oracle.steps import Cause, StepError, Steps
 
+# Only when it is verbose does pip tell why an index gave nothing; its words are shown only when a step fails.
+TELLING = ("-v", "--no-input", "--progress-bar", "off")
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
@@ -159,7 +161,7 @@ class Pip:
 
     def torch(self, venv: Path, requirement: str) -> None:
         """Install a CPU build of torch."""
-        self._run(f"installing {requirement}", venv, "install", "-q", cpu_build(requirement), torch=True)
+        self._run(f"installing {requirement}", venv, "install", *TELLING, cpu_build(requirement), torch=True)
 
     def install(self, venv: Path, requirements: Sequence[str], leave_out: Collection[str], until: str | None) -> None:
         """Install the newest that the requirements allow beside the torch that is there, then remove what is left out."""
@@ -169,13 +171,13 @@ class Pip:
             frozen = self._run("pip", venv, "freeze")
             torch = [line for line in frozen.splitlines() if line.startswith("torch==")]
             constraints = _listed(Path(scratch) / "constraints.txt", torch)
-            self._run("installing requirements", venv, "install", "-q", "-r", listing, "-c", constraints)
+            self._run("installing requirements", venv, "install", *TELLING, "-r", listing, "-c", constraints)
         brought = sorted(set(leave_out) - {"torch"})
         self._run("leaving packages out", venv, "uninstall", "-q", "-y", *brought)
 
     def _run(self, what: str, venv: Path, *words: str | Path, torch: bool = False) -> str:
-        env = {"PIP_NO_INPUT": "1", **self._sources.for_pip(torch=torch)}
-        return self._steps.run(what, [*self._pip, "--python", python_of(venv), *words], env)
+        command = [*self._pip, "--python", python_of(venv), *words]
+        return self._steps.run(what, command, self._sources.for_pip(torch=torch))
 
 
 def _listed(path: Path, lines: Sequence[str]) -> Path:
@@ -211,7 +213,7 @@ class Tools:
                 self._steps.progress("installing uv")
                 sources = stated_sources(self._steps.environ).for_pip(torch=False)
                 try:
-                    self._steps.run("installing uv", [*pip, "install", "-q", "uv"], {"PIP_NO_INPUT": "1", **sources})
+                    self._steps.run("installing uv", [*pip, "install", *TELLING, "uv"], sources)
                 except StepError as error:
                     if error.cause is Cause.DISK_FULL:
                         raise

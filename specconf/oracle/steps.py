@@ -33,6 +33,10 @@ _NOT_PASSED_ON = frozenset(
     {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"}
 )
 _SHOWN = 12
+# Of the lines about a connection, the last one of these says most.
+_WHY = re.compile(
+    r"os error|connection broken|Could not fetch|Max retries|error sending|Failed to|[Cc]ertificate|HTTP|dns"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,14 @@ class Cause(Enum):
     """What a failed step failed of, as far as its output tells."""
 
     DISK_FULL = re.compile(r"No space left on device|\bos error 28\b|\bErrno 28\b|Disk quota exceeded")
-    NO_MATCH = re.compile(r"No matching distribution found|has no wheels|no version of|No solution found")
-    UNREACHABLE = re.compile(
-        r"NewConnectionError|error sending request|Failed to fetch|Failed to establish|dns error|Connection refused"
-        r"|Max retries exceeded|CERTIFICATE_VERIFY_FAILED|invalid peer certificate|ReadTimeoutError|ConnectTimeoutError"
-        r"|HTTP error \d|\d{3} (Client|Server) Error"
+    NO_MATCH = re.compile(
+        r"No matching distribution found|has no wheels|no version of|No solution found|was not found in"
     )
+    UNREACHABLE = re.compile(
+        r"Could not fetch URL(?!.*\b404\b)|Max retries exceeded|error sending request|Failed to fetch|dns error"
+        r"|CERTIFICATE_VERIFY_FAILED|invalid peer certificate|HTTP error \d|\b(?!404)\d{3} (Client|Server) Error"
+    )
+    DISTURBED = re.compile(r"Retrying \(.*connection broken")
     NO_PIP = re.compile(r"ensurepip is not available|No module named ensurepip")
     OTHER = None
 
@@ -71,7 +77,7 @@ class StepError(OracleError):
 
 
 def run_program(words: Sequence[str], env: Mapping[str, str]) -> Done:
-    """Run a program to its end; it can ask nobody."""
+    """Run a program to its end; it can ask nobody, and holds the locks of its build (no other file is inheritable)."""
     done = subprocess.run(  # noqa: S603 (programs of a build's own choice)
         list(words),
         stdin=subprocess.DEVNULL,
@@ -80,6 +86,7 @@ def run_program(words: Sequence[str], env: Mapping[str, str]) -> Done:
         text=True,
         errors="replace",
         check=False,
+        close_fds=False,
         env=dict(env),
     )
     return Done(done.returncode, done.stdout)
@@ -119,7 +126,7 @@ class Steps:
             case Cause.DISK_FULL:
                 message, hint = f"{what} failed: no space is left on the disk.", ANOTHER_PLACE
             case Cause.UNREACHABLE:
-                why = next((line.strip() for line in reversed(lines) if _matches(cause, line)), "")
+                why = next((line.strip() for line in reversed(lines) if _WHY.search(line)), "")
                 message, hint = f"{what} failed: the package index cannot be reached ({why[:300]}).", REACH_INDEX
             case Cause.NO_PIP:
                 message = f"{what} failed: this Python comes without pip (ensurepip)."
@@ -133,11 +140,11 @@ class Steps:
 
 
 def cause_of(output: str) -> Cause:
-    """What a failed program failed of. An index that lists other versions was reached, whatever was tried again before."""
-    listed = re.search(r"\(from versions: (?!none\))", output)
+    """What a failed program failed of. A connection that was disturbed counts where nothing came through it after all."""
     for cause in (Cause.DISK_FULL, Cause.UNREACHABLE, Cause.NO_MATCH, Cause.NO_PIP):
-        if _matches(cause, output) and not (cause is Cause.UNREACHABLE and listed):
-            return cause
+        if _matches(cause, output):
+            nothing = _matches(Cause.DISTURBED, output) and "(from versions: none)" in output
+            return Cause.UNREACHABLE if nothing else cause
     return Cause.OTHER
 
 

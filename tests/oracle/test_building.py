@@ -137,10 +137,15 @@ def test_two_that_want_the_same_build_it_once(root: Path) -> None:
     assert f"waiting for another process that makes sglang-{RELEASE}" in told
 
 
+@pytest.mark.parametrize("written", ["0.5.23", "v0.5.23", "0.5.23.0"])
+def test_a_release_is_built_under_its_published_name(made: Path, written: str) -> None:
+    assert build("sglang", written, root=made).release == RELEASE
+
+
 def _told(root: Path, **options: object) -> OracleError:
     with pytest.raises(OracleError) as caught:
         build("sglang", RELEASE, root=root, **options)  # type: ignore[arg-type]
-    assert find("sglang", RELEASE, root) is None
+    assert not environment_dir("sglang", RELEASE, root).exists()
     return caught.value
 
 

@@ -56,7 +56,13 @@ def test_where_there_is_no_source_archive_the_wheel_is_taken(tmp_path: Path) -> 
 
 def test_an_index_that_cannot_be_reached_is_not_asked_again(tmp_path: Path) -> None:
     runner = _Index(
-        {}, {"download": Done(1, "NewConnectionError: x\n(from versions: none)\nNo matching distribution found")}
+        {},
+        {
+            "download": Done(
+                1,
+                "Could not fetch URL x: connection error - skipping\n(from versions: none)\nNo matching distribution found",
+            )
+        },
     )
     with pytest.raises(OracleError, match="the package index cannot be reached") as caught:
         _fetch("vllm", "0.33.0", tmp_path / "d", runner)
@@ -69,9 +75,9 @@ def test_an_index_that_cannot_be_reached_is_not_asked_again(tmp_path: Path) -> N
     [
         ("0.15.9", "0.15.1, 0.16.0, 0.15.8", "0.15.8 and 0.16.0"),
         ("99.0", "0.32.0, 99.1", "0.33.0 and 99.1"),
-        ("99.0", "none", "0.33.0"),
-        ("0.0.1", "none", "0.4.1"),
-        ("no-version", "none", "0.33.0"),
+        ("99.0", "0.33.0", "0.33.0"),
+        ("0.0.1", "0.33.0", "0.4.1"),
+        ("no-version", "0.4.2", "0.33.0"),
     ],
 )
 def test_a_release_that_does_not_exist_names_the_nearest(
@@ -80,7 +86,14 @@ def test_a_release_that_does_not_exist_names_the_nearest(
     runner = _Index({}, {"download": Done(1, NO_SUCH.format(versions=listed))})
     with pytest.raises(OracleError, match=f"There is no release {release} of vllm") as caught:
         _fetch("vllm", release, tmp_path / "d", runner)
-    assert f"nearest known are {beside};" in (caught.value.hint or "")
+    assert f"Nearest known: {beside};" in (caught.value.hint or "")
+
+
+def test_an_index_that_lists_nothing(tmp_path: Path) -> None:
+    runner = _Index({}, {"download": Done(1, NO_SUCH.format(versions="none"))})
+    with pytest.raises(OracleError, match="lists no release of vllm at all") as caught:
+        _fetch("vllm", "0.33.0", tmp_path / "d", runner)
+    assert "PIP_INDEX_URL" in (caught.value.hint or "")
 
 
 def test_a_release_of_which_no_file_fits(tmp_path: Path) -> None:

@@ -15,6 +15,17 @@ PIP_REFUSED = (
     "ERROR: Could not find a version that satisfies the requirement vllm==0.33.0 (from versions: none)\n"
     "ERROR: No matching distribution found for vllm==0.33.0\n"
 )
+PIP_SKIPPED = (
+    "Could not fetch URL http://localhost:9/simple/vllm/: connection error: HTTPConnectionPool(host='localhost', port=9): "
+    "Max retries exceeded with url: /simple/vllm/ - skipping\n"
+    "ERROR: Could not find a version that satisfies the requirement vllm==0.33.0 (from versions: 0.1+local)\n"
+    "ERROR: No matching distribution found for vllm==0.33.0\n"
+)
+PIP_NOT_ON_THIS_INDEX = (
+    "Could not fetch URL https://own.example/simple/vllm/: 404 Client Error: Not Found for url: x - skipping\n"
+    "ERROR: Could not find a version that satisfies the requirement vllm==99 (from versions: 0.33.0)\n"
+    "ERROR: No matching distribution found for vllm==99\n"
+)
 UV_REFUSED = (
     "error: Request failed after 3 retries in 4.8s\n  cause: Failed to fetch: http://localhost:9/simple/requests/\n"
     "  cause: tcp connect error\n  cause: Connection refused (os error 111)\n"
@@ -34,6 +45,8 @@ UV_NO_SUCH = (
     ("output", "cause"),
     [
         (PIP_REFUSED, Cause.UNREACHABLE),
+        (PIP_SKIPPED, Cause.UNREACHABLE),
+        (PIP_NOT_ON_THIS_INDEX, Cause.NO_MATCH),
         (UV_REFUSED, Cause.UNREACHABLE),
         ("error: HTTP error 401 while getting https://index.example/simple/", Cause.UNREACHABLE),
         (PIP_NO_SUCH, Cause.NO_MATCH),
