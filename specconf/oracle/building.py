@@ -46,8 +46,8 @@ from specconf.oracle.unpacking import unpack
 SETTLED = timedelta(days=7)
 
 GB = 10**9
-# Free space without which a build is not begun: the first one downloads and keeps torch, later ones link it.
-NEEDED_FIRST = 3 * GB
+# Free space without which a build is not begun: the first one downloads and keeps torch (1.5 GB in all), later ones link it.
+NEEDED_FIRST = 2 * GB
 NEEDED_LATER = 1 * GB
 
 
