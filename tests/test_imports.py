@@ -56,3 +56,14 @@ def test_check_and_compile_load_what_asks_engines_only_when_asked() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.splitlines()[-1] == "loaded: []"
+
+
+def test_how_an_engine_is_asked_loads_no_builder() -> None:
+    code = (
+        "import sys\n"
+        "from specconf.engines.registry import get_oracle\n"
+        "[get_oracle(name) for name in ('vllm', 'sglang')]\n"
+        "print([m for m in sys.modules if m.startswith('specconf.') and m.rpartition('.')[2] in {'building', 'recipe'}])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.strip() == "[]"

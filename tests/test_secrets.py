@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specconf.secrets import is_secret_name
+from specconf.secrets import is_secret_name, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_secrets(name: str) -> None:
 )
 def test_no_secrets(name: str) -> None:
     assert not is_secret_name(name)
+
+
+def test_an_address_is_shown_without_its_name_and_password() -> None:
+    assert (
+        without_credentials("at https://me:pw@host.example/simple, then /a@b")
+        == "at https://***@host.example/simple, then /a@b"
+    )

@@ -15,7 +15,7 @@ import click
 
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.errors import OracleError, SpecconfError, UsageError
-from specconf.oracle import environment
+from specconf.oracle import building, environment
 from specconf.oracle.sided import Limits, SideBySide
 from specconf.verify.side_by_side import Case, Put, beside, limits, put
 
@@ -119,16 +119,16 @@ class Asker:
                 f"no environment of {get_engine(oracle.engine).title} can be built: its package needs a GPU's libraries.",
                 hint="Name the python of an environment that has it with --engine-python PATH.",
             )
-        folder = environment.environment_dir(oracle.engine, release)
-        if (folder / environment.MARKER).exists():
-            return environment.python_of(folder)
+        found = environment.find(oracle.engine, release)
+        if found is not None:
+            return found.python
         if not self.builds:
             raise OracleError(f"no environment of {name} is built, and none is built for all releases at once.")
         _notice(f"building an environment of {name} under {environment.cache_root()}: {_COST}")
         try:
-            return environment.build(oracle.engine, release)
-        except environment.BuildError as error:
-            raise OracleError(f"no environment of {name} could be built: {error}") from None
+            return building.build(oracle.engine, release, progress=_notice).python
+        except OracleError as error:
+            raise OracleError(f"no environment of {name} could be built: {error.message}", hint=error.hint) from None
 
 
 def _kept(name: str) -> Path:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from packaging.version import InvalidVersion, Version
 
 from specconf.errors import HarvestError
 from specconf.harvest.archive import Archive, from_zip, open_archive, origin_of, store, writing
+from specconf.secrets import without_credentials
 
 if TYPE_CHECKING:
     import requests
@@ -34,7 +34,6 @@ DEFAULT_INDEX = "https://pypi.org/simple/"
 WHOLE_BELOW = 64 * 1024 * 1024
 _TIMEOUT_S = 60
 _BLOCK = 1 << 20
-_CREDENTIALS = re.compile(r"//[^/@\s]+@")
 _OTHER_SOURCES = "Name another index with --index-url URL, or read a local wheel, sdist or checkout with --from PATH."
 OTHER_CACHE = "Name another folder for fetched sources with --cache DIR."
 
@@ -247,4 +246,4 @@ def _host(error: requests.RequestException) -> str:
 
 def _first_line(error: BaseException) -> str:
     """An error in one line, without the name and password that an index's URL may carry."""
-    return _CREDENTIALS.sub("//***@", (str(error).splitlines() or [type(error).__name__])[0])
+    return without_credentials((str(error).splitlines() or [type(error).__name__])[0])

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specconf.oracle.asking import Question, Unanswered, Verdict
 from specconf.oracle.client import Worker
 from specconf.oracle.excluded import Excluded, read_excluded
 from specconf.words import JsonValue
+
+if TYPE_CHECKING:
+    from specconf.oracle.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,13 @@ class EngineOracle:
     def usual_gpu(self) -> str | None:
         """The GPU that is shown where a question does not ask for another."""
         return self.gpus[0] if self.gpus else None
+
+    @property
+    def recipe(self) -> Recipe:
+        """How environments of its releases are made; loaded when one is."""
+        from specconf.oracle.recipe import recipe_of
+
+        return recipe_of(self.engine)
 
     def excluded(self) -> tuple[Excluded, ...]:
         """The classes of questions that this way of asking cannot put."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from specconf.oracle import environment
+from specconf.errors import OracleError
+from specconf.oracle import building
 from specconf.schemas import schema
 from tests.cli.conftest import EXAMPLES, Run
 from tests.example_models import CONFIGS, FIXTURES
@@ -127,7 +128,7 @@ def test_models_whose_config_is_not_at_hand_are_not_asked_about(specconf: Run, s
 
 
 def test_all_releases_build_nothing(specconf: Run, spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "build", lambda *_: pytest.fail("an environment was built"))
+    monkeypatch.setattr(building, "build", lambda *_: pytest.fail("an environment was built"))
     ran = specconf("check", spec, "-e", "vllm", "--all-releases", "--ask-engine")
     assert "of all releases, only those were asked whose environment is built already" in ran.err
     assert "engines asked: 0 of " in ran.out
@@ -138,11 +139,11 @@ def test_an_environment_that_is_absent_is_built_with_a_notice(
 ) -> None:
     wanted = []
 
-    def build(engine: str, release: str) -> Path:
+    def build(engine: str, release: str, **_: object) -> Path:
         wanted.append((engine, release))
-        raise environment.BuildError("the index cannot be reached")
+        raise OracleError("the index cannot be reached")
 
-    monkeypatch.setattr(environment, "build", build)
+    monkeypatch.setattr(building, "build", build)
     ran = specconf("check", spec, "-r", "vllm=0.33.0", "--ask-engine")
     assert wanted == [("vllm", "0.33.0")]
     assert "building an environment of vllm 0.33.0 under" in ran.err

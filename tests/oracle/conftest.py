@@ -1,4 +1,4 @@
-"""The pretended engine's environment, made once, and a worker in it."""
+"""What takes the longest to make, made once: the pretended engine's environment with a worker in it, and an environment with pip."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from specconf.oracle.client import Worker
 from specconf.oracle.excluded import Excluded
+from specconf.oracle.installing import Tools
+from specconf.oracle.steps import Steps
 from tests.oracle.pretend import make_environment
 
 ADAPTER = "pretend_adapter"
@@ -29,3 +31,11 @@ def pretend(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def worker(pretend: Path) -> Iterator[Worker]:
     with Worker(pretend, ADAPTER, "1.0", excluded=EXCLUDED, limit=20) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder `tools` of a root, as a build makes it."""
+    root = tmp_path_factory.mktemp("pip")
+    Tools(root, Steps()).pip()
+    return root / "tools"

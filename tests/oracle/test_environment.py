@@ -1,82 +1,85 @@
-"""The environment builder's choices that need no network."""
+"""Where environments are kept, and which of them are there."""
 
 from __future__ import annotations
 
-import tarfile
-import zipfile
+import json
 from pathlib import Path
 
 import pytest
 
-from specconf.oracle import environment as env
+from specconf.oracle import environment
+from specconf.oracle.environment import MARKER, environment_dir, find, python_of
+from tests.oracle.packages import offline
+
+# What the first builders noted, without the installer.
+NOTED = {
+    "engine": "vllm",
+    "release": "0.33.0",
+    "archive": "vllm-0.33.0.tar.gz",
+    "sha256": "f4c3",
+    "torch": "torch==2.13.0",
+    "base": "base-c91f12fc97a5",
+    "requirements": ["aiohttp>=3.14.4"],
+}
 
 
-def test_cache_root_is_the_stated_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _folder(path: Path, noted: dict[str, object] | None) -> Path:
+    python_of(path).parent.mkdir(parents=True)
+    python_of(path).write_text("")
+    if noted is not None:
+        (path / MARKER).write_text(json.dumps(noted))
+    return path
+
+
+def test_they_are_kept_where_the_variable_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPECCONF_ENGINE_CACHE", str(tmp_path))
-    assert env.environment_dir("vllm", "0.33.0") == tmp_path / "vllm-0.33.0"
+    assert environment_dir("vllm", "0.33.0") == tmp_path / "vllm-0.33.0"
 
 
-def test_sglang_keeps_the_release_pins_of_light_packages_only(tmp_path: Path) -> None:
-    stated = ("transformers==5.19.0", "flashinfer_python[cu13]==0.7.2", "openai==2.8.0", 'av==1; extra == "diffusion"')
-    wanted = env.wanted("sglang", env.Sources(tmp_path, stated))
-    assert {"transformers==5.19.0", "openai==2.8.0", "pydantic"} <= set(wanted)
-    assert not [name for name in wanted if name.startswith(("flashinfer", "av"))]
+def test_an_environment_of_an_older_builder_is_found(tmp_path: Path) -> None:
+    folder = _folder(tmp_path / "vllm-0.33.0", NOTED)
+    base = _folder(tmp_path / "base-c91f12fc97a5", {"until": "2026-11-09"})
+    found = find("vllm", "0.33.0", tmp_path)
+    assert found is not None
+    assert (found.folder, found.base, found.python) == (folder, base, folder / "bin" / "python")
+    assert (found.archive, found.sha256, found.until) == ("vllm-0.33.0.tar.gz", "f4c3", "2026-11-09")
+    assert (found.requirements, found.installer) == (("aiohttp>=3.14.4",), "")
+    assert found.kept == tmp_path / "kept" / "vllm-0.33.0"
 
 
-def test_an_old_sglang_release_states_its_requirements_under_extras(tmp_path: Path) -> None:
-    stated = ('transformers==4.54.0; extra == "runtime-common"', 'torch==2.7.1; extra == "srt"')
-    wanted = env.wanted("sglang", env.Sources(tmp_path, stated))
-    assert "transformers==4.54.0" in wanted
-    assert not [name for name in wanted if name.startswith(("torch", "openai-harmony"))]
+@pytest.mark.parametrize("lost", ["vllm-0.33.0", "base-c91f12fc97a5"])
+@pytest.mark.parametrize("what", [MARKER, "bin/python"])
+def test_one_without_its_marker_its_python_or_its_base_is_not(tmp_path: Path, lost: str, what: str) -> None:
+    _folder(tmp_path / "vllm-0.33.0", NOTED)
+    _folder(tmp_path / "base-c91f12fc97a5", {"until": None})
+    (tmp_path / lost / what).unlink()
+    assert find("vllm", "0.33.0", tmp_path) is None
 
 
-def test_requirements_are_taken_as_they_were_a_week_after_the_release() -> None:
-    assert env.settled("vllm", "0.6.3.post1") == "2024-10-24"
-    assert env.settled("vllm", "99.0.0") is None
+def test_a_marker_that_is_no_json_is_none(tmp_path: Path) -> None:
+    _folder(tmp_path / "vllm-0.33.0", None)
+    (tmp_path / "vllm-0.33.0" / MARKER).write_text("{")
+    assert find("vllm", "0.33.0", tmp_path) is None
 
 
-def test_vllm_leaves_out_devices_and_comments(tmp_path: Path) -> None:
-    stated = (
-        "# a comment",
-        "",
-        "-r other.txt",
-        "regex # why",
-        "torch==2.14",
-        'six; python_version < "3"',
-        "numba==0.65.0",
-    )
-    wanted = env.wanted("vllm", env.Sources(tmp_path, stated))
-    assert "regex" in wanted
-    assert "setuptools<81" in wanted
-    assert not [name for name in wanted if name.startswith(("torch", "six", "#", "-"))]
+def test_the_command_line_prints_an_error_and_its_hint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SPECCONF_ENGINE_CACHE", str(tmp_path))
+    assert environment.main(["tensorrt-llm", "1.4.0"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: No environment can be made for tensorrt-llm")
+    assert "--engine-python PATH" in said.err
 
 
-def test_unpacking_a_wheel_leaves_compiled_parts(tmp_path: Path) -> None:
-    wheel = tmp_path / "sglang-1.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("sglang/__init__.py", "")
-        archive.writestr("sglang/kernel.so", "")
-        archive.writestr("other/__init__.py", "")
-        archive.writestr("sglang-1.dist-info/METADATA", "Name: sglang\nRequires-Dist: numpy\n")
-    sources = env.RECIPES["sglang"].unpack(wheel, tmp_path / "out")
-    assert sources.requirements == ("numpy",)
-    assert [path.name for path in (tmp_path / "out").rglob("*.*")] == ["__init__.py"]
-
-
-def test_unpacking_a_source_archive_reads_its_requirements(tmp_path: Path) -> None:
-    tree = tmp_path / "vllm-1"
-    (tree / "vllm").mkdir(parents=True)
-    (tree / "vllm" / "__init__.py").write_text("")
-    (tree / "requirements").mkdir()
-    (tree / "requirements" / "common.txt").write_text("regex\nnumpy<3\n")
-    archive = tmp_path / "vllm-1.tar.gz"
-    with tarfile.open(archive, "w:gz") as tar:
-        tar.add(tree, "vllm-1")
-    sources = env.RECIPES["vllm"].unpack(archive, tmp_path / "out")
-    assert sources.requirements == ("regex", "numpy<3")
-    assert (tmp_path / "out" / "vllm" / "__init__.py").exists()
-
-
-def test_a_failed_step_is_reported_with_its_output() -> None:
-    with pytest.raises(env.BuildError, match="exit status 3"):
-        env.run(["sh", "-c", "echo why; exit 3"])
+def test_the_command_line_prints_the_python_of_what_is_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SPECCONF_ENGINE_CACHE", str(tmp_path))
+    _folder(tmp_path / "vllm-0.33.0", NOTED)
+    _folder(tmp_path / "base-c91f12fc97a5", {"until": None})
+    for name, value in offline(tmp_path / "none").items():
+        monkeypatch.setenv(name, value)
+    assert environment.main(["vllm", "0.33.0"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'vllm-0.33.0' / 'bin' / 'python'}\n"

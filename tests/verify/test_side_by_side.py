@@ -253,7 +253,7 @@ def test_what_asking_cannot_say_is_said_for_each_engine() -> None:
     assert "shown GPUs of one kind (H100, H200, B200, A100) that are not there" in told["sglang"].text
     for each in told.values():
         assert "nothing about loading weights, requests, kernels or real memory" in each.text
-        assert "missing-module" in "\n".join(limit_lines([each], verbose=False))
+        assert "missing-package" in "\n".join(limit_lines([each], verbose=False))
         assert "stops before its own checks" in "\n".join(limit_lines([each], verbose=True))
 
 
