@@ -8,6 +8,7 @@ import importlib
 import os
 from typing import Any
 
+from specconf.oracle.worker import standin
 from specconf.oracle.worker.protocol import HarnessError
 
 SPECULATION = "speculative_config"
@@ -72,13 +73,26 @@ class Adapter:
             "VLLM_CPU_KVCACHE_SPACE": "1",
         }.items():
             os.environ.setdefault(name, value)
+        # Not installed, since it pins a torch; the classes of multimodal models import it.
+        self.finder = standin.install(["torchvision"])
         self.version: str = importlib.import_module("vllm").__version__
 
     def warm(self) -> None:
+        self._look_at_models_here()
         self.parser()
 
+    def _look_at_models_here(self) -> None:
+        """Have a model's class looked at in the process that answers a question.
+
+        Releases look in a process of their own, which takes longer than all the rest, and the oldest keep no answer for the
+        next question.
+        """
+        registry: Any = importlib.import_module("vllm.model_executor.models.registry")
+        if hasattr(registry, "_run_in_subprocess"):
+            registry._run_in_subprocess = lambda look: look()
+
     def standins(self) -> list[str]:
-        return []
+        return sorted(self.finder.used)
 
     def _flexible(self) -> type[argparse.ArgumentParser]:
         for module in ("vllm.utils.argparse_utils", "vllm.utils"):
