@@ -20,12 +20,15 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What is asked: the python of a release's environment, the archive that its code is from, and a folder for the engine."""
+    """What is asked: the python of a release's environment, the archive that its code is from, a folder for the engine, and
+    what the environment cost.
+    """
 
     python: Path
     archive: str
     sha256: str
     kept: Path | None = None
+    cost: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -95,17 +98,18 @@ def ask_release(
         seed=seed,
         canaries=tuple(run.canaries),
         broken=tuple(run.broken),
-        cost=_cost(run, before if known else None, len(run.rows)),
+        cost=_cost(run, ran, before if known else None, len(run.rows)),
         plain=run.plain,
     )
     return Observed(header, () if run.broken else tuple(run.rows)), questions
 
 
-def _cost(run: _Run, before: Observed | None, answers: int) -> dict[str, Any]:
-    """Seconds of importing the engine and of all answers; what was kept from before keeps its share."""
+def _cost(run: _Run, ran: Ran, before: Observed | None, answers: int) -> dict[str, Any]:
+    """What the environment cost, and the seconds of importing the engine and of all answers; of several runs the first's."""
     if before is not None and before.header.cost:
-        return dict(before.header.cost)
-    return {**{f"{name}_seconds": round(seconds, 1) for name, seconds in run.seconds.items()}, "answers": answers}
+        return {**ran.cost, **before.header.cost}
+    seconds = {f"{name}_seconds": round(each, 1) for name, each in run.seconds.items()}
+    return {**ran.cost, **seconds, "answers": answers}
 
 
 def _check_canaries(oracle: EngineOracle, worker: Worker, gpu: str | None, run: _Run) -> None:

@@ -233,11 +233,11 @@ def _plain(**keys: JsonValue) -> Callable[[Config], Config]:
     return made
 
 
-def _speculators(kind: str, architecture: str) -> Callable[[Config], Config]:
+def _speculators(kind: str, architecture: str, family: str) -> Callable[[Config], Config]:
     """A checkpoint of the speculators library, which names the model that verifies."""
 
     def made(target: Config) -> Config:
-        layer = config("LlamaForCausalLM", "llama", num_hidden_layers=1, **_shape(target))
+        layer = config("", family, num_hidden_layers=1, **_shape(target))
         return {
             "architectures": [architecture],
             "speculators_model_type": kind,
@@ -284,7 +284,9 @@ DRAFTS: Mapping[str, Callable[[Config], Config]] = {
     "eagle-class": _head("LlamaForCausalLMEagle"),
     "eagle3": _head("LlamaForCausalLMEagle3", draft_vocab_size=512),
     "eagle3-short": _head("LlamaForCausalLMEagle3", draft_vocab_size=512, max_position_embeddings=CONTEXT // 2),
-    "speculators-eagle3": _speculators("eagle3", "Eagle3Speculator"),
+    "speculators-eagle3": _speculators("eagle3", "Eagle3Speculator", "llama"),
+    "speculators-dflash": _speculators("dflash", "DFlashSpeculator", "qwen3"),
+    "speculators-dspark": _speculators("dspark", "DSparkSpeculator", "qwen3"),
     "medusa": lambda target: {
         **{key: value for key, value in _shape(target).items() if key != "max_position_embeddings"},
         "architectures": ["MedusaModel"],
@@ -305,6 +307,7 @@ DRAFTS: Mapping[str, Callable[[Config], Config]] = {
         "torch_dtype": "bfloat16",
     },
     "dflash": _head("DFlashDraftModel", "qwen3", **_BLOCK),
+    "dflash2": _head("DFlash2DraftModel", "qwen3", **_BLOCK),
     "dspark": _head("Qwen3DSparkModel", "qwen3", **_SPARK),
 }
 

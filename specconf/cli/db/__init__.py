@@ -13,6 +13,7 @@ _COMMANDS = {
     "coverage": ("specconf.cli.db.coverage", "Show how much the database knows, release by release."),
     "lint": ("specconf.cli.db.lint", "Check the database's files against each other."),
     "harvest": ("specconf.cli.db.harvest", "Read releases of an engine into the database's files."),
+    "verify": ("specconf.cli.db.verify", "Ask releases themselves and compare what they say."),
 }
 
 

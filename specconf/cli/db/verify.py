@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +46,7 @@ _LEAST = 320
     "--output", "-o", type=click.Path(path_type=Path), metavar="DIR",
     help="The database to write into, laid out like compat/ (default: that of the checkout).",
 )  # fmt: skip
+@click.option("--again", is_flag=True, help="Ask again what is recorded already.")
 @click.option("--list", "listed", is_flag=True, help="List every disagreement.")
 @form_option
 @click.pass_context
@@ -56,6 +59,7 @@ def command(
     least: int,
     corpus: Path | None,
     output: Path | None,
+    again: bool,
     listed: bool,
     form: str,
 ) -> None:
@@ -74,8 +78,9 @@ def command(
     if not recorded:
         if not releases:
             raise UsageError("Name the releases to ask, or --recorded.")
+        plan = _Plan(database, oracle, seed, least, corpus or CHECKOUT.parent / "tests" / "corpus", again)
         for release in releases:
-            _ask(release, folder, _Plan(database, oracle, seed, least, corpus or CHECKOUT.parent / "tests" / "corpus"))
+            _ask(release, folder, plan)
     wanted = list(releases) or sorted(folder.releases(), key=database.line.names.index)
     if not wanted:
         raise UsageError(f"nothing was recorded of {name}.")
@@ -107,11 +112,16 @@ def _target(output: Path | None) -> Path:
     return output or CHECKOUT
 
 
+@dataclass(frozen=True)
 class _Plan:
     """What is put to each release."""
 
-    def __init__(self, database: Database, oracle: EngineOracle, seed: int, least: int, corpus: Path) -> None:
-        self.database, self.oracle, self.seed, self.least, self.corpus = database, oracle, seed, least, corpus
+    database: Database
+    oracle: EngineOracle
+    seed: int
+    least: int
+    corpus: Path
+    again: bool
 
     def launches(self, release: str) -> list[Asked]:
         from specconf.verify.covering import covering
@@ -136,18 +146,26 @@ class _Plan:
 
 
 def _ask(release: str, folder: Folder, plan: _Plan) -> None:
-    from specconf.oracle import building
+    from specconf.oracle import building, environment
     from specconf.oracle.sizes import size_of
     from specconf.verify.run import Ran, ask_release
 
     def note(text: str) -> None:
         click.echo(text, err=True)
 
+    before = folder.read(release) if release in folder.releases() and not plan.again else None
+    taken: dict[str, float] = {}
+    if environment.find(plan.oracle.engine, release) is None:
+        began = time.monotonic()
+        building.build(plan.oracle.engine, release, progress=note)
+        taken["build_seconds"] = round(time.monotonic() - began, 1)
     found = building.build(plan.oracle.engine, release, progress=note)
     found.kept.mkdir(parents=True, exist_ok=True)
     size = size_of(found)
-    ran = Ran(found.python, found.archive, found.sha256, found.kept, {"own_mb": size.own_mb, "shared_mb": size.shared_mb})
-    observed, questions = ask_release(plan.oracle, release, ran, plan.launches(release), seed=plan.seed, progress=note)
+    cost = {"own_mb": round(size.own), "shared_mb": round(size.shared), **taken}
+    ran = Ran(found.python, found.archive, found.sha256, found.kept, cost)
+    asked = plan.launches(release)
+    observed, questions = ask_release(plan.oracle, release, ran, asked, seed=plan.seed, progress=note, before=before)
     folder.write(observed, questions)
 
 

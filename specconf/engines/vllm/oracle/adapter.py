@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from specconf.oracle.worker import standin
 from specconf.oracle.worker.protocol import HarnessError
 
 SPECULATION = "speculative_config"
@@ -106,6 +107,8 @@ class Adapter:
             "VLLM_CPU_KVCACHE_SPACE": "1",
         }.items():
             os.environ.setdefault(name, value)
+        # Not installed, since it pins a torch; the classes of multimodal models import it.
+        self.finder = standin.install(["torchvision"])
         self.version: str = importlib.import_module("vllm").__version__
         _with_triton()
         _with_suffix_decoding()
@@ -123,7 +126,7 @@ class Adapter:
         return found
 
     def standins(self) -> list[str]:
-        return []
+        return sorted(self.finder.used)
 
     def _flexible(self) -> type[argparse.ArgumentParser]:
         for module in ("vllm.utils.argparse_utils", "vllm.utils"):
