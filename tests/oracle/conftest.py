@@ -1,4 +1,4 @@
-"""What takes the longest to make, made once: the pretended engine's environment with a worker in it, and an environment with pip."""
+"""What takes longest to make, made once: an environment with a pretended engine and a worker in it, and one with pip."""
 
 from __future__ import annotations
 

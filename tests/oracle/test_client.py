@@ -107,7 +107,7 @@ def test_a_refusal_by_a_limit_of_the_environment_is_no_verdict(worker: Worker, m
 
 
 def oracle(*canaries: Canary) -> EngineOracle:
-    return EngineOracle("vllm", "specconf.engines.vllm.oracle", canaries)
+    return EngineOracle("vllm", "specconf.engines.vllm.oracle", canaries, {"hardware.platform": "cpu"})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_canary_that_does_not_sing_is_told(worker: Worker, canary: Canary, bro
 
 def test_values_in_force_are_found_by_the_first_name_that_the_release_has() -> None:
     asked = EngineOracle(
-        "vllm", "", (), effective={"a": ("a",), "b": ("graphs.decode.b", "b"), "c": ("new.c", "c"), "d": ("d",)}
+        "vllm", "", (), {}, effective={"a": ("a",), "b": ("graphs.decode.b", "b"), "c": ("new.c", "c"), "d": ("d",)}
     )
     answer = {"a": None, "graphs": {"decode": {"b": 1}}, "b": None, "new": None, "c": 3}
     assert asked.in_force(answer) == {"a": None, "b": 1, "c": 3}

@@ -20,7 +20,8 @@ from specconf.oracle.sided import SideBySide
 from specconf.report.asked import limit_lines, one_line, side_lines, tally_line
 from specconf.rules.judge import judge_spec
 from specconf.spec import load_spec
-from specconf.verify.side_by_side import Case, alike, beside, inner_name, limits, put
+from specconf.verify.refusing import alike
+from specconf.verify.side_by_side import Case, beside, inner_name, limits, put
 from tests.example_models import CONFIGS, FIXTURES
 
 TARGET, DRAFT = "meta-llama/Llama-3.1-8B-Instruct", "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"
