@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -180,7 +181,8 @@ def forked(adapter: Adapter, request: dict[str, Any], limit: float) -> dict[str,
         return {"harness": f"the process ended with {os.waitstatus_to_exitcode(status)} before it could answer"}
     answer: dict[str, Any] = json.loads(data)
     answer["seconds"] = round(time.monotonic() - began, 3)
-    import_ahead(adapter, answer.pop("modules", []))
+    if import_ahead(adapter, answer.pop("modules", [])):
+        settle()
     return answer
 
 
@@ -192,8 +194,15 @@ def _end(child: int) -> None:
         os.kill(child, signal.SIGKILL)
 
 
-def import_ahead(adapter: Adapter, modules: list[str]) -> None:
-    """Import what a child had to import, so that the next child need not."""
+def settle() -> None:
+    """Take all that is loaded out of the collector's sight: a child that walked it would copy every page it shares."""
+    gc.collect()
+    gc.freeze()
+
+
+def import_ahead(adapter: Adapter, modules: list[str]) -> bool:
+    """Import what a child had to import, so that the next child need not; true where something was."""
+    known = len(sys.modules)
     for name in modules:
         if name.partition(".")[0] not in {adapter.package, "transformers", "torch"} or name in sys.modules:
             continue
@@ -201,6 +210,7 @@ def import_ahead(adapter: Adapter, modules: list[str]) -> None:
             importlib.import_module(name)
         except Exception as error:
             log.warning("not imported ahead: %s: %r", name, error)
+    return len(sys.modules) > known
 
 
 def _answer_and_exit(adapter: Adapter, request: dict[str, Any], folder: Path, writing: int) -> None:
@@ -272,6 +282,7 @@ def main(module: str) -> int:
     }
     answers.write(json.dumps(ready) + "\n")
     answers.flush()
+    settle()
     serve(adapter, sys.stdin, answers, chosen.limit)
     return 0
 

@@ -68,7 +68,7 @@ class Adapter:
         self.version: str = importlib.import_module("sglang").__version__
 
     def warm(self) -> None:
-        self.parser()
+        self._known_parser = self.parser()
 
     def platform(self) -> str:
         """None of its own: the GPU is shown."""
@@ -121,7 +121,7 @@ class Adapter:
 
     def changed(self, parsed: _Parsed) -> dict[str, Any]:
         """The values that differ from the parser's defaults."""
-        parser = self.parser()
+        parser = self._known_parser
         return {
             name: value
             for name, value in vars(parsed.namespace).items()

@@ -116,6 +116,7 @@ class Adapter:
 
     def warm(self) -> None:
         self.parser()
+        self._known_parser = self._server_parser()
 
     def platform(self) -> str:
         """The platform that the release found; releases that have no name for it are built for a CPU here."""
@@ -201,7 +202,7 @@ class Adapter:
 
     def changed(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """The values that differ from the parser's defaults."""
-        parser = self._server_parser()
+        parser = self._known_parser
         return {
             name: value
             for name, value in vars(parsed).items()
