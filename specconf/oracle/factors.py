@@ -24,8 +24,8 @@ class Level:
     `{drawn}` in `keys` is one of the option's choices that match `draws`.
 
     `needs`: factor → the levels of it that this one can be written with at all. `suits`: those it goes well with. Another is
-    odd, as is a level that hardly any launch survives (`odd`). A launch holds one odd thing at most, or its first fault
-    hides the rest.
+    odd, as is a level that hardly any launch survives (`odd`, or in a release before `sound_since`). A launch holds one odd
+    thing at most, or its first fault hides the rest.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Level:
     suits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     listed: Mapping[str, str] = field(default_factory=dict)
     scope: str = ""
+    sound_since: str = ""
     draws: str = ""
 
 
@@ -83,6 +84,7 @@ def flag(
     *argv: str,
     weight: int = 1,
     odd: bool = False,
+    sound_since: str = "",
     label: str = "",
     needs: Mapping[str, tuple[str, ...]] | None = None,
     **suits: tuple[str, ...],
@@ -90,4 +92,4 @@ def flag(
     """A flag with its values as a level of that name; `suits` by the factors' names, with underscores for blanks."""
     asked = {factor.replace("_", " "): levels for factor, levels in suits.items()}
     name = label or " ".join(argv).lstrip("-")
-    return Level(name, argv=argv, weight=weight, odd=odd, suits=asked, needs=needs or {})
+    return Level(name, argv, weight=weight, odd=odd, suits=asked, needs=needs or {}, sound_since=sound_since)

@@ -20,6 +20,7 @@ from specconf.models.rows import RowTable
 from specconf.oracle.asking import Question, digest
 from specconf.settings import Settings
 from specconf.verify.asked import Asked
+from specconf.verify.beside import chat_template, tokenizer
 from specconf.verify.placing import Placer
 from specconf.verify.tiny import Config
 from specconf.words import Launch, Word, words
@@ -117,8 +118,9 @@ class _Reader:
         models = self._models(settings)
         if isinstance(models, str):
             return models
-        gpu = self._gpu(models, shown)
-        asked = Asked(f"corpus {row['file']}:{row['line']}", Question(tuple(argv), dict(env), dict(files), models, gpu))
+        beside = {**tokenizer(next(iter(models))), **chat_template(settings.get("chat_template")), **files}
+        question = Question(tuple(argv), dict(env), beside, models, self._gpu(models, shown))
+        asked = Asked(f"corpus {row['file']}:{row['line']}", question)
         speculates = any(path.startswith(_SPECULATION) for path in settings)
         return _Read(asked, speculates, self._bears(settings, models, speculates))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from specconf.compat.releases import parse_version
 from specconf.compat.rows import Option
 from specconf.compat.view import View
 from specconf.oracle.factors import Factor, Factors, Level
@@ -16,9 +17,18 @@ from specconf.words import JsonValue
 def offered(factors: Factors, view: View) -> tuple[Factor, ...]:
     """The factors with the levels that a release has; a factor of which only one is left makes no difference and stays."""
     return tuple(
-        replace(factor, levels=tuple(level for level in factor.levels if has_level(factors, view, level)))
+        replace(
+            factor,
+            levels=tuple(_at(view, level) for level in factor.levels if has_level(factors, view, level)),
+        )
         for factor in factors.factors
     )
+
+
+def _at(view: View, level: Level) -> Level:
+    """A level as it is in a release: odd before the one from which it is sound."""
+    early = bool(level.sound_since) and parse_version(view.release) < parse_version(level.sound_since)
+    return replace(level, odd=True) if early else level
 
 
 def has_level(factors: Factors, view: View, level: Level) -> bool:

@@ -135,7 +135,7 @@ class Filler:
     def complete(self, fixed: Sequence[Place] = (), *, odd: bool = False) -> Row | None:
         """A row that holds what is fixed; None where there is none.
 
-        `odd`: what is fixed need not suit itself or the rest, as long as it can be written with it.
+        `odd`: what is fixed need not suit itself or the rest, as long as it can be written with it; what suits it comes first.
         """
         space = self.space
         if not all(space.standing(one) >> other & 1 for one, other in combinations(fixed, 2)):
@@ -147,6 +147,9 @@ class Filler:
         order = [number for number in range(len(space.factors)) if number not in taken]
         self.rng.shuffle(order)
         self._left = _LIMIT
+        self._liked: Places = -1
+        for place in fixed:
+            self._liked &= space.suiting(place)
         found = self._fill(list(fixed), order, allowed)
         return None if found is None else tuple(sorted(found))
 
@@ -169,11 +172,12 @@ class Filler:
         return None
 
     def _ordered(self, places: Sequence[Place], chosen: Places) -> list[Place]:
-        """The levels to try: most wanted pairs first, then by chance and weight."""
+        """The levels to try: what suits the fixed ones first, then most wanted pairs, then by chance and weight."""
 
-        def rank(place: Place) -> tuple[int, float]:
+        def rank(place: Place) -> tuple[int, int, float]:
             gain = self.wanted.among(place, chosen) if self.wanted else 0
-            return -gain, -(self.rng.random() ** (1 / self.space.levels[place].weight))
+            liked = self._liked >> place & 1
+            return -liked, -gain, -(self.rng.random() ** (1 / self.space.levels[place].weight))
 
         return [place for _, place in sorted((rank(place), place) for place in places)]
 

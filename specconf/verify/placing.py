@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
+from specconf.models.kinds import Kind
 from specconf.models.rows import CheckpointRow
-from specconf.verify.tiny import TARGETS, Config, draft, list_of
+from specconf.verify.tiny import TARGETS, Config, draft, list_of, text
 from specconf.words import JsonValue
 
 # Keys that lead to files of the repository, or say nothing of the model.
@@ -27,33 +28,37 @@ _MAKE = re.compile(
 
 # A name's beginning, after its owner → the architecture or checkpoint that such names have. Public model cards say so.
 FAMILIES: tuple[tuple[str, str], ...] = (
-    (r"(meta-)?llama-(2|3|3\.[123])-|tinyllama|vicuna|smollm2|hermes", "LlamaForCausalLM"),
+    (r"meta-llama-3-70b|llama-3\.[13]-70b", "meta-llama/Llama-3.3-70B-Instruct"),
+    (
+        r"(meta-)?llama-3(\.1)?-8b|llama-2-7b|vicuna|hermes|deepseek-r1-distill-llama",
+        "meta-llama/Llama-3.1-8B-Instruct",
+    ),
+    (r"(meta-)?llama-(2|3|3\.[123])-|tinyllama|smollm2", "LlamaForCausalLM"),
     (r"llama-4", "meta-llama/Llama-4-Maverick-17B-128E-Instruct"),
     (r"deepseek-r1-distill-qwen|gte-qwen2", "Qwen2ForCausalLM"),
-    (r"deepseek-r1-distill-llama", "LlamaForCausalLM"),
-    (r"deepseek-(v3|v3\.1|v3-0324|r1|r1-0528|v3\.1-terminus)(-|$)", "DeepseekV3ForCausalLM"),
+    (r"deepseek-(v3|v3\.1|v3-0324|r1|r1-0528|v3\.1-terminus)(-|$)", "deepseek-ai/DeepSeek-R1"),
     (r"deepseek-v3\.2", "deepseek-ai/DeepSeek-V3.2"),
     (r"deepseek-v4-(flash|pro)(-|$)", "deepseek-ai/DeepSeek-V4-Flash"),
-    (r"qwen2(\.5)?-(?!vl|omni|audio)", "Qwen2ForCausalLM"),
-    (r"qwen3-next", "Qwen3NextForCausalLM"),
-    (r"qwen3-(?!vl|omni|coder-next|embedding|reranker).*a\d+b", "Qwen3MoeForCausalLM"),
-    (r"qwen3-\d", "Qwen3ForCausalLM"),
+    (r"qwen2(\.5)?-(?!vl|omni|audio)", "Qwen/Qwen2.5-7B-Instruct"),
+    (r"qwen3-next", "Qwen/Qwen3-Next-80B-A3B-Thinking"),
+    (r"qwen3-(?!vl|omni|coder-next|embedding|reranker).*a\d+b", "Qwen/Qwen3-235B-A22B"),
+    (r"qwen3-\d", "Qwen/Qwen3-8B"),
     (r"qwen3\.[56]-.*a\d+b", "Qwen/Qwen3.5-122B-A10B"),
     (r"qwen3\.[56]-", "Qwen/Qwen3.5-27B"),
-    (r"gpt-oss", "GptOssForCausalLM"),
+    (r"gpt-oss", "openai/gpt-oss-120b"),
     (r"glm-4\.[567](-air|-fp8|-nvfp4|$)", "Glm4MoeForCausalLM"),
-    (r"glm-5(\.[12])?(-|$)", "nvidia/GLM-5.2-NVFP4"),
+    (r"glm-5(\.[12])?(-|$)", "zai-org/GLM-5.2"),
     (r"kimi-k2-", "moonshotai/Kimi-K2-Instruct"),
     (r"kimi-k2\.[567]", "nvidia/Kimi-K2.5-NVFP4"),
-    (r"mixtral", "MixtralForCausalLM"),
+    (r"mixtral", "mistralai/Mixtral-8x7B-v0.1"),
     (r"mistral-7b", "MistralForCausalLM"),
     (r"opt-\d", "OPTForCausalLM"),
     (r"mimo-7b", "MiMoForCausalLM"),
     (r"mimo-v2-flash", "XiaomiMiMo/MiMo-V2-Flash"),
     (r"ernie-4\.5-.*a\d+b", "Ernie4_5_MoeForCausalLM"),
     (r"gemma-3-1b", "Gemma3ForCausalLM"),
-    (r"gemma-4-(26|31)b", "nvidia/Gemma-4-26B-A4B-NVFP4"),
-    (r"minimax-m2", "nvidia/MiniMax-M2.5-NVFP4"),
+    (r"gemma-4-(26|31)b", "google/gemma-4-26B-A4B"),
+    (r"minimax-m2", "MiniMaxAI/MiniMax-M2.5"),
     (r"nvidia-nemotron-3-super", "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-FP8"),
 )
 
@@ -99,10 +104,14 @@ class Placer:
 
     @cached_property
     def _whole(self) -> Mapping[str, Config]:
-        """Architecture → a tiny config of it, or else the first whole one among the rows."""
+        """Architecture → the first whole config of it among the rows of plain models, or else a tiny one in a usual size."""
+        rows = sorted((row for row in self._all() if _is_whole(row)), key=lambda row: (not row.complete, row.id))
         found: dict[str, Config] = {}
-        for known in (*TARGETS.values(), *(row.config for row in self._all() if _is_whole(row))):
-            found.setdefault(str(list_of(known)[0]), known)
+        for row in rows:
+            if row.kind is Kind.PLAIN:
+                found.setdefault(str(list_of(row.config)[0]), row.config)
+        for tiny in TARGETS.values():
+            found.setdefault(str(list_of(tiny)[0]), roomy(tiny))
         return found
 
     @cached_property
@@ -131,7 +140,7 @@ class Placer:
             row = self._stems.get(stem(name))
         if row is not None:
             known = self._whole.get(str(list_of(row.config)[0]))
-            return None if known is None else known if known in TARGETS.values() else {**known, **row.config}
+            return None if known is None else {**known, **row.config}
         last = name.rstrip("/").rpartition("/")[2].lower()
         place = next((place for pattern, place in FAMILIES if re.match(pattern, last)), None)
         if place is None:
@@ -151,8 +160,29 @@ class Placer:
 
 
 def _is_whole(row: CheckpointRow) -> bool:
-    shown = row.complete or len(row.config) > 15
+    shown = (row.complete or len(row.config) > 15) and row.remote_code is not True
     return shown and bool(list_of(row.config)) and isinstance(row.config.get("model_type"), str)
+
+
+# Divisible by what people divide models by, and as long as their contexts.
+_ROOM: Config = {
+    "hidden_size": 4096,
+    "intermediate_size": 8192,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
+}
+
+
+def roomy(tiny: Config) -> Config:
+    """A tiny config in a size that people's launches fit: they split it into many parts and serve long contexts."""
+    if text(tiny) is not tiny:
+        return tiny
+    return {
+        **tiny,
+        **{key: value for key, value in _ROOM.items() if key in tiny},
+        **({"head_dim": 128} if "head_dim" in tiny else {}),
+    }
 
 
 def cleaned(shown: Config) -> Config:

@@ -243,6 +243,9 @@ def _speculators(kind: str, architecture: str, family: str) -> Callable[[Config]
             "speculators_model_type": kind,
             "speculators_version": "0.1.0",
             "draft_vocab_size": 768,
+            "mask_token_id": 5,
+            "aux_hidden_state_layer_ids": [1, 2],
+            "block_size": 8,
             "transformer_layer_config": {key: value for key, value in layer.items() if key != "architectures"},
             "speculators_config": {
                 "algorithm": kind,

@@ -166,3 +166,12 @@ def test_missing_flags_are_no_beginnings_of_flags() -> None:
 
 def test_coverage_is_that_of_the_launches_asked() -> None:
     assert coverage("vllm", view("vllm", "0.10.2"), seed=3, size=40) == launches("vllm", "0.10.2").coverage(40)
+
+
+def test_a_level_that_early_releases_refuse_is_odd_there() -> None:
+    def odd(release: str) -> bool:
+        method = offered(get_factors("vllm"), view("vllm", release))[0]
+        return next(level.odd for level in method.levels if level.name == "draft_model")
+
+    assert odd("0.10.2")
+    assert not odd("0.20.2")

@@ -14,6 +14,7 @@ from specconf.compat.store import load_json
 from specconf.compat.view import View
 from specconf.models.rows import RowTable
 from specconf.readers.registry import read_launches
+from specconf.verify.beside import chat_template
 from specconf.verify.lifted import lift, lifted, row_of
 from specconf.verify.placing import DRAFT_NAMES, FAMILIES, Placer, cleaned, stem
 from specconf.verify.tiny import DRAFTS, TARGETS, draft, text
@@ -169,9 +170,13 @@ def test_stems_are_what_makes_of_one_model_share() -> None:
 
 
 def test_families_and_kinds_exist() -> None:
+    architectures = {name for each in TARGETS.values() for name in each["architectures"]}  # type: ignore[union-attr]
+    rows_here = RowTable(load_json("checkpoints"))
     for _, place in FAMILIES:
-        known = {name for each in TARGETS.values() for name in each["architectures"]}  # type: ignore[union-attr]
-        assert place in known or placer().target(place) is not None, place
+        if "/" in place:
+            assert rows_here[place].config["architectures"], place
+        else:
+            assert place in architectures, place
     assert {kind for _, kind in DRAFT_NAMES if kind} <= set(DRAFTS)
 
 
@@ -191,3 +196,23 @@ def test_drafts_are_whole_for_every_target(kind: str) -> None:
         assert not isinstance(kinds, list) or len(kinds) == layers
         if "vocab" not in kind and kind != "llama" and "vocab_size" in made:
             assert made["vocab_size"] == text(target)["vocab_size"]
+
+
+def test_files_beside_a_model() -> None:
+    written = row(*SERVE, *NGRAM, "--chat-template", "examples/tools.jinja")
+    (asked,) = lifted("vllm", view("vllm"), [written], seed=1, size=1)
+    assert set(asked.question.files) == {
+        "Qwen/Qwen3-8B/tokenizer.json",
+        "Qwen/Qwen3-8B/tokenizer_config.json",
+        "examples/tools.jinja",
+    }
+    vocabulary = json.loads(asked.question.files["Qwen/Qwen3-8B/tokenizer.json"])["model"]["vocab"]
+    assert vocabulary["<think>"] == 1
+    assert chat_template("{{ messages }}") == chat_template(None) == {}
+
+
+def test_a_tiny_config_is_made_large_enough_for_many_parts() -> None:
+    config = placer().target("mistralai/Mistral-7B-v0.1")
+    assert config is not None
+    assert config["num_attention_heads"] == 32
+    assert config["num_hidden_layers"] == TARGETS["mistral"]["num_hidden_layers"]

@@ -110,3 +110,11 @@ def test_weights_decide_between_levels_that_add_nothing() -> None:
     filler = Filler(space, random.Random("7"))
     chosen = [filler.complete() for _ in range(1000)]
     assert 820 < chosen.count((0,)) < 960
+
+
+def test_what_suits_an_odd_thing_comes_first() -> None:
+    odd = Level("odd", odd=True, suits={"draft": ("head",)})
+    space = Space((factor("method", "plain", odd), factor("draft", Level("absent", weight=50), "head")))
+    row = Filler(space, random.Random("7")).complete((place(space, "method", "odd"),), odd=True)
+    assert row is not None
+    assert names(space, row) == ("odd", "head")

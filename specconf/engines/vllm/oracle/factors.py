@@ -60,9 +60,11 @@ def _key(name: str, value: JsonValue, *methods: str, weight: int = 1, odd: bool 
     return Level(label or f"{name}={value}", keys={name: value}, weight=weight, odd=odd, suits=suits, needs=needs)
 
 
-def _method(word: str, *, drafts: tuple[str, ...], weight: int = 4, targets: tuple[str, ...] = ()) -> Level:
+def _method(
+    word: str, *, drafts: tuple[str, ...], weight: int = 4, targets: tuple[str, ...] = (), sound_since: str = ""
+) -> Level:
     suits: Mapping[str, tuple[str, ...]] = {"draft": drafts, **({"target": targets} if targets else {})}
-    return Level(word, keys={"method": word}, weight=weight, suits=suits)
+    return Level(word, keys={"method": word}, weight=weight, suits=suits, sound_since=sound_since)
 
 
 _ABSENT = Level("absent", weight=8)
@@ -84,7 +86,13 @@ METHOD = Factor(
         ),
         _method("ngram", drafts=("absent",)),
         _method("ngram_gpu", drafts=("absent",), weight=2),
-        _method("draft_model", drafts=("same", "longer", "shorter", "fp8"), weight=6, targets=_PLAIN_TARGETS),
+        _method(
+            "draft_model",
+            drafts=("same", "longer", "shorter", "fp8"),
+            weight=6,
+            targets=_PLAIN_TARGETS,
+            sound_since="0.15.0",
+        ),
         _method("eagle", drafts=("eagle", "eagle-named"), weight=6),
         _method("eagle3", drafts=("eagle3", "eagle3-short", "speculators"), weight=6, targets=_EAGLE3),
         _method("mtp", drafts=("absent", "itself"), weight=6, targets=_MTP),
@@ -97,7 +105,7 @@ METHOD = Factor(
         ),
         _method("suffix", drafts=("absent",), weight=1),
         _method("medusa", drafts=("medusa",), weight=1),
-        _method("mlp_speculator", drafts=("mlp-speculator",), weight=1),
+        Level("mlp_speculator", keys={"method": "mlp_speculator"}, odd=True, suits={"draft": ("mlp-speculator",)}),
         _method("dflash", drafts=("dflash",), weight=3, targets=("llama", "qwen3", "qwen3-moe", "gpt-oss")),
         _method("dspark", drafts=("dspark",), weight=1, targets=("llama", "qwen3", "qwen3-moe", "gpt-oss")),
         _method("extract_hidden_states", drafts=("absent",), weight=1),
@@ -213,7 +221,7 @@ ASYNC_SCHEDULING = Factor(
     "async scheduling",
     (
         _ABSENT,
-        flag("--async-scheduling", weight=2, method=("none", *_HEADS)),
+        flag("--async-scheduling", weight=2, sound_since="0.12.0", method=("none", *_HEADS)),
         flag("--no-async-scheduling", weight=2),
     ),
 )
@@ -274,7 +282,7 @@ BACKEND = Factor(
         flag("--attention-backend", "CPU_ATTN"),
         flag("--attention-backend", "FLASH_ATTN"),
         flag("--attention-backend", "triton_attn"),
-        Level("env", env={"VLLM_ATTENTION_BACKEND": "FLASHINFER"}, weight=1),
+        Level("env", env={"VLLM_ATTENTION_BACKEND": "TORCH_SDPA"}, weight=1),
         flag("--attention-backend", "NO_SUCH", odd=True),
     ),
 )
