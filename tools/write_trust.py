@@ -70,13 +70,9 @@ def page(engine: str, releases: Mapping[str, Any]) -> str:
     lines = [
         f"# {title}: what its releases answered, and what we say",
         "",
-        "Written by `tools/write_trust.py` from `compat/"
-        + engine
-        + "/observed/`; `specconf db verify "
-        + engine
-        + " RELEASE` asks a release again.",
-        "Each release's own code was run up to its config, without a GPU. *Our own* launches are the probes and twins of the constraints;",
-        "*nobody's* are a seeded covering array and launches of people's documents, of which nobody wrote a verdict.",
+        f"Written by `tools/write_trust.py` from `compat/{engine}/observed/`; `specconf db verify {engine} RELEASE` asks again.",
+        "Each release's own code was run up to its config, without a GPU. *Our own* launches are the probes and twins of the",
+        "constraints; *nobody's* are a seeded covering array and launches of people's documents: nobody wrote their verdict.",
         "",
         *_verdicts(releases),
         *_values(releases),
@@ -166,8 +162,8 @@ def _constraints(releases: Mapping[str, Any]) -> Iterator[str]:
 def _costs(releases: Mapping[str, Any]) -> Iterator[str]:
     yield "## What asking a release costs"
     yield ""
-    yield "Seconds on two cores beside other work. `own` is on disk for the release alone, `shared` with other releases. Cold is"
-    yield "building and importing; a warm release is imported and asked."
+    yield "Seconds on two cores beside other work. `own` is on disk for the release alone, `shared` with other releases."
+    yield "A cold release is built, imported and asked; a warm one imported and asked."
     yield ""
     yield "| release | answers | build s | import s | asking s | ms an answer | own MB | shared MB |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"

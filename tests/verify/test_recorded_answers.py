@@ -16,11 +16,14 @@ COMPAT = Path(__file__).resolve().parents[2] / "compat"
 FOLDERS = {engine: Folder(COMPAT / engine / "observed") for engine in ("vllm", "sglang")}
 RELEASES = [(engine, release) for engine, folder in FOLDERS.items() for release in sorted(folder.releases())]
 ASKED = {
-    "vllm": "0.10.2 0.12.0 0.14.1 0.16.0 0.18.1 0.20.2 0.22.1 0.24.0 0.26.0 0.28.0 0.30.0 0.31.0 0.32.0 0.33.0".split(),
+    "vllm": (
+        *("0.10.2", "0.12.0", "0.14.1", "0.16.0", "0.18.1", "0.20.2", "0.22.1"),
+        *("0.24.0", "0.26.0", "0.28.0", "0.30.0", "0.31.0", "0.32.0", "0.33.0"),
+    ),
     "sglang": (
-        "0.4.9.post6 0.5.2 0.5.6.post2 0.5.8.post1 0.5.10.post1 0.5.12.post1 0.5.13.post1 0.5.15.post1 "
-        "0.5.17 0.5.19 0.5.20 0.5.21 0.5.22 0.5.23"
-    ).split(),
+        *("0.4.9.post6", "0.5.2", "0.5.6.post2", "0.5.8.post1", "0.5.10.post1", "0.5.12.post1", "0.5.13.post1"),
+        *("0.5.15.post1", "0.5.17", "0.5.19", "0.5.20", "0.5.21", "0.5.22", "0.5.23"),
+    ),
 }
 LEAST_VERDICTS, LEAST_VALUES, LEAST_LAUNCHES = 0.98, 0.97, 300
 NEWEST = 6
