@@ -70,7 +70,7 @@ def page(engine: str, releases: Mapping[str, Any]) -> str:
     lines = [
         f"# {title}: what its releases answered, and what we say",
         "",
-        f"Written by `tools/write_trust.py` from `compat/{engine}/observed/`; `specconf db verify {engine} RELEASE` asks again.",
+        f"Written by `tools/write_trust.py` from `compat/{engine}/observed/` (`specconf db verify {engine} RELEASE` asks).",
         "Each release's own code was run up to its config, without a GPU. *Our own* launches are the probes and twins of the",
         "constraints; *nobody's* are a seeded covering array and launches of people's documents: nobody wrote their verdict.",
         "",
