@@ -77,13 +77,19 @@ def executor(facts: Facts) -> Fact:
         return asked
     if data_parallel != Known(None) and data_parallel != Known("mp"):
         return data_parallel if isinstance(data_parallel, Missing) else Missing("the distributed executor")
+    width = world_size(facts)
+    return Known("uni" if width.value == 1 else "mp") if isinstance(width, Known) else width
+
+
+def world_size(facts: Facts) -> Fact:
+    """The ranks of one replica: tensor parallel by pipeline parallel size."""
     width = 1
     for path in ("option.tensor_parallel_size", "option.pipeline_parallel_size"):
         size = whole_number(facts.get(path), path.removeprefix("option."))
         if isinstance(size, Missing):
             return size
         width *= size
-    return Known("uni" if width == 1 else "mp")
+    return Known(width)
 
 
 def task(facts: Facts) -> Fact:
@@ -107,5 +113,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "draft_slots_with_anchor": draft_slots_with_anchor,
     "lookahead_tokens": lookahead_tokens,
     "executor": executor,
+    "world_size": world_size,
     "task": task,
 }
