@@ -11,6 +11,7 @@ from specconf.facts import Derivation, Fact, Facts, Known, Missing
 METHOD = f"option.{CONFIG}.method"
 _PARALLEL = ("dflash", "dspark")  # methods that draft all tokens in one pass whatever is written
 _AUTOREGRESSIVE = ("eagle", "eagle3", "mtp", "dspark", "draft_model")
+_GENERATIVE = ("ForCausalLM", "ForConditionalGeneration")
 _POOLING_TASKS = ("embed", "embedding", "classify", "score", "reward", "pooling")
 
 
@@ -92,6 +93,13 @@ def world_size(facts: Facts) -> Fact:
     return Known(width)
 
 
+def _generates_alone(facts: Facts) -> bool:
+    """Whether the target is known to be its config alone, of a class that generates: no other file makes it pool."""
+    name = facts.get("target.architecture")
+    bare = facts.get("role.bare_models") == Known(True)
+    return bare and isinstance(name, Known) and str(name.value).endswith(_GENERATIVE)
+
+
 def task(facts: Facts) -> Fact:
     """Whether the target generates or pools, as the launch tells it: speculation is for what generates."""
     asked = speculates(facts)
@@ -103,7 +111,7 @@ def task(facts: Facts) -> Fact:
             return fact
         if fact.value in _POOLING_TASKS:
             return Known("pooling")
-    if any(fact == Known("generate") for fact in written):
+    if any(fact == Known("generate") for fact in written) or _generates_alone(facts):
         return Known("generate")
     return Missing("whether the target generates or pools", "it depends on files beside its config")
 

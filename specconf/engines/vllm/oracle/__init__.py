@@ -40,7 +40,12 @@ ORACLE = EngineOracle(
         _canary("an unknown data type is rejected", Verdict.REJECTS, "parse", "--dtype", "no-such-type"),
         _canary("a text for a number is rejected", Verdict.REJECTS, "parse", "--max-num-seqs", "many"),
     ),
-    facts={"hardware.platform": "cpu", "hardware.triton": True, "hardware.amx": False},
+    facts={
+        "hardware.platform": "cpu",
+        "hardware.triton": True,
+        "hardware.amx": False,
+        "role.bare_models": True,  # a question's models are their configs alone
+    },
     effective={
         "max_num_seqs": ("scheduler_config.max_num_seqs",),
         "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),
