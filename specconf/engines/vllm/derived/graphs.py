@@ -44,7 +44,9 @@ def sequence_parallelism_kept(facts: Facts) -> Fact:
 
 
 def cudagraph_mode(facts: Facts) -> Fact:
-    """The CUDA-graph mode that the launch asks for, in upper case; None where the engine chooses."""
+    """The CUDA-graph mode that the launch asks for, in upper case; None where the engine chooses. A CPU has no such graphs."""
+    if facts.get("hardware.platform") == Known("cpu"):
+        return Known("NONE")
     eager = facts.get("option.enforce_eager")
     if not isinstance(eager, Known):
         return eager

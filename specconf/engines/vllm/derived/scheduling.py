@@ -11,6 +11,7 @@ from specconf.facts import Derivation, Fact, Facts, Known, Missing
 METHOD = f"option.{CONFIG}.method"
 _PARALLEL = ("dflash", "dspark")  # methods that draft all tokens in one pass whatever is written
 _AUTOREGRESSIVE = ("eagle", "eagle3", "mtp", "dspark", "draft_model")
+_GENERATIVE = ("ForCausalLM", "ForConditionalGeneration")
 _POOLING_TASKS = ("embed", "embedding", "classify", "score", "reward", "pooling")
 
 
@@ -77,13 +78,26 @@ def executor(facts: Facts) -> Fact:
         return asked
     if data_parallel != Known(None) and data_parallel != Known("mp"):
         return data_parallel if isinstance(data_parallel, Missing) else Missing("the distributed executor")
+    width = world_size(facts)
+    return Known("uni" if width.value == 1 else "mp") if isinstance(width, Known) else width
+
+
+def world_size(facts: Facts) -> Fact:
+    """The ranks of one replica: tensor parallel by pipeline parallel size."""
     width = 1
     for path in ("option.tensor_parallel_size", "option.pipeline_parallel_size"):
         size = whole_number(facts.get(path), path.removeprefix("option."))
         if isinstance(size, Missing):
             return size
         width *= size
-    return Known("uni" if width == 1 else "mp")
+    return Known(width)
+
+
+def _generates_alone(facts: Facts) -> bool:
+    """Whether the target is known to be its config alone, of a class that generates: no other file makes it pool."""
+    name = facts.get("target.architecture")
+    bare = facts.get("role.bare_models") == Known(True)
+    return bare and isinstance(name, Known) and str(name.value).endswith(_GENERATIVE)
 
 
 def task(facts: Facts) -> Fact:
@@ -97,7 +111,7 @@ def task(facts: Facts) -> Fact:
             return fact
         if fact.value in _POOLING_TASKS:
             return Known("pooling")
-    if any(fact == Known("generate") for fact in written):
+    if any(fact == Known("generate") for fact in written) or _generates_alone(facts):
         return Known("generate")
     return Missing("whether the target generates or pools", "it depends on files beside its config")
 
@@ -107,5 +121,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "draft_slots_with_anchor": draft_slots_with_anchor,
     "lookahead_tokens": lookahead_tokens,
     "executor": executor,
+    "world_size": world_size,
     "task": task,
 }

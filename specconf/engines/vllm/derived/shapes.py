@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from specconf.engines.vllm.derived.members import whole_number
 from specconf.engines.vllm.derived.speculation import CONFIG, draft_is_target
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 from specconf.words import JsonValue
@@ -55,6 +56,44 @@ def draft_length(facts: Facts) -> Fact:
     return asked
 
 
+_NO_LENGTH = 2048  # of a config that names none: _get_and_verify_max_len, vllm/config/model.py
+
+
+def length_by_default(facts: Facts) -> Fact:
+    """The longest sequence of the target as its config has it, cut to the window where sliding attention is switched off."""
+    length, cut = _served_length("target", facts), facts.get("asked.disable_sliding_window")
+    if length == Known(None):
+        length = Known(_NO_LENGTH)
+    if not isinstance(length, Known) or not isinstance(cut, Known) or cut.value is not True:
+        return length if isinstance(cut, Known) else cut
+    window = facts.get("target.sliding_window")
+    if not isinstance(window, Known) or window.value is None:
+        return length if isinstance(window, Known) else window
+    return _shorter(window, length)
+
+
+def _shorter(left: Fact, right: Fact) -> Fact:
+    """The smaller of two lengths; what is missing where one is not known."""
+    sizes = [whole_number(fact, "the lengths of target and draft") for fact in (left, right)]
+    missing = next((size for size in sizes if isinstance(size, Missing)), None)
+    return missing or Known(min(size for size in sizes if isinstance(size, int)))
+
+
+def draft_length_served(facts: Facts) -> Fact:
+    """The longest sequence of the draft where the launch names none: its own, or the target's where that is shorter."""
+    itself = draft_is_target(facts)
+    if not isinstance(itself, Known):
+        return itself
+    target, own = target_length(facts), _served_length("target" if itself.value else "draft", facts)
+    return target if own == Known(None) else _shorter(own, target)
+
+
+def whole_prompt_step(facts: Facts) -> Fact:
+    """The tokens of a step that has room for the longest prompt whole, at least the engine's plain default."""
+    length = whole_number(target_length(facts), "the length of the target")
+    return length if isinstance(length, Missing) else Known(max(length, _NO_LENGTH))
+
+
 # Endings of architecture names that stand for each other, in the order in which the engine looks for one:
 # vllm/config/model.py, _SUFFIX_TO_DEFAULTS (0.33.0).
 _ENDINGS = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel", "ForTextEncoding", "EmbeddingModel",
@@ -80,5 +119,8 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "target_length": target_length,
     "target_config_length": target_config_length,
     "draft_length": draft_length,
+    "length_by_default": length_by_default,
+    "draft_length_served": draft_length_served,
+    "whole_prompt_step": whole_prompt_step,
     "architecture_names": architecture_names,
 }

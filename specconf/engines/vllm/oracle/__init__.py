@@ -40,7 +40,12 @@ ORACLE = EngineOracle(
         _canary("an unknown data type is rejected", Verdict.REJECTS, "parse", "--dtype", "no-such-type"),
         _canary("a text for a number is rejected", Verdict.REJECTS, "parse", "--max-num-seqs", "many"),
     ),
-    facts={"hardware.platform": "cpu", "hardware.triton": True},
+    facts={
+        "hardware.platform": "cpu",
+        "hardware.triton": True,
+        "hardware.amx": False,
+        "role.bare_models": True,  # a question's models are their configs alone
+    },
     effective={
         "max_num_seqs": ("scheduler_config.max_num_seqs",),
         "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),
@@ -57,6 +62,8 @@ ORACLE = EngineOracle(
         "gpu_memory_utilization": ("cache_config.gpu_memory_utilization",),
         "enable_prefix_caching": ("cache_config.enable_prefix_caching",),
         "kv_cache_dtype": ("cache_config.cache_dtype",),
+        # The engine leaves the key as it is written; the length that it gives the draft stands with the draft's own config.
+        "speculative_config.max_model_len": ("speculative_config.draft_max_model_len",),
         **{
             f"speculative_config.{name}": (f"speculative_config.{name}",)
             for name in (
@@ -66,7 +73,6 @@ ORACLE = EngineOracle(
                 "prompt_lookup_max",
                 "draft_tensor_parallel_size",
                 "disable_by_batch_size",
-                "max_model_len",
                 "quantization",
                 "parallel_drafting",
                 "rejection_sample_method",

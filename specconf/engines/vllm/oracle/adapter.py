@@ -52,6 +52,13 @@ def _with_suffix_decoding() -> None:
             vars(module)["has_arctic_inference"] = lambda: True
 
 
+def _without_amx() -> None:
+    """Let no answer depend on the CPU that it is given on: chunked prefill of latent attention is kept where there is AMX."""
+    cpu = importlib.import_module("torch").cpu
+    if hasattr(cpu, "_is_amx_tile_supported"):
+        vars(cpu)["_is_amx_tile_supported"] = lambda: False
+
+
 def _inspecting_here() -> None:
     """Let an architecture be inspected in this process: a release starts another for it, to keep CUDA out of its own."""
     registry = importlib.import_module("vllm.model_executor.models.registry")
@@ -112,6 +119,7 @@ class Adapter:
         self.version: str = importlib.import_module("vllm").__version__
         _with_triton()
         _with_suffix_decoding()
+        _without_amx()
         _inspecting_here()
 
     def warm(self) -> None:
@@ -231,4 +239,8 @@ class Adapter:
             if value is None or isinstance(value, bool | int | float | str | list | dict):
                 found[f"{SPECULATION}.{field.name}"] = value
         draft = getattr(speculative, "draft_model_config", None)
+        if (
+            draft is not None and getattr(draft, "runner_type", None) == "draft"
+        ):  # else it is the target's own, or a copy of it
+            found[f"{SPECULATION}.draft_max_model_len"] = draft.max_model_len
         return found | {f"{SPECULATION}.architectures": getattr(draft, "architectures", None)}
