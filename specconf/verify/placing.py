@@ -140,7 +140,8 @@ class Placer:
             row = self._stems.get(stem(name))
         if row is not None:
             known = self._whole.get(str(list_of(row.config)[0]))
-            return None if known is None else {**known, **row.config}
+            # What a row of a family with code of its own says is for that code.
+            return known if known is None or row.remote_code else {**known, **row.config}
         last = name.rstrip("/").rpartition("/")[2].lower()
         place = next((place for pattern, place in FAMILIES if re.match(pattern, last)), None)
         if place is None:

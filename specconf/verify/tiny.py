@@ -202,9 +202,16 @@ def text(target: Config) -> Config:
 
 
 def _shape(target: Config) -> dict[str, JsonValue]:
-    """What a head has in common with its target."""
+    """What a head has in common with its target: its sizes, and as many parts to be divided among ranks."""
     decoder = text(target)
-    names = ("hidden_size", "vocab_size", "max_position_embeddings")
+    names = (
+        "hidden_size",
+        "vocab_size",
+        "max_position_embeddings",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "head_dim",
+    )
     return {name: decoder[name] for name in names if name in decoder}
 
 
@@ -291,7 +298,8 @@ DRAFTS: Mapping[str, Callable[[Config], Config]] = {
     "speculators-dflash": _speculators("dflash", "DFlashSpeculator", "qwen3"),
     "speculators-dspark": _speculators("dspark", "DSparkSpeculator", "qwen3"),
     "medusa": lambda target: {
-        **{key: value for key, value in _shape(target).items() if key != "max_position_embeddings"},
+        "hidden_size": text(target)["hidden_size"],
+        "vocab_size": text(target)["vocab_size"],
         "architectures": ["MedusaModel"],
         "model_type": "medusa",
         "num_heads": 3,

@@ -15,7 +15,7 @@ from specconf.compat.view import View
 from specconf.models.rows import RowTable
 from specconf.readers.registry import read_launches
 from specconf.verify.beside import chat_template
-from specconf.verify.lifted import lift, lifted, row_of
+from specconf.verify.lifted import Lifted, lift, lifted, row_of
 from specconf.verify.placing import DRAFT_NAMES, FAMILIES, Placer, cleaned, stem
 from specconf.verify.tiny import DRAFTS, TARGETS, draft, text
 
@@ -42,6 +42,12 @@ def view(engine: str) -> View:
 
 
 @cache
+def whole(engine: str) -> Lifted:
+    """All that the corpus gives."""
+    return lift(engine, view(engine), rows(engine), seed=1, size=10_000)
+
+
+@cache
 def placer() -> Placer:
     return Placer(RowTable(load_json("checkpoints")))
 
@@ -52,7 +58,7 @@ def row(*argv: str, line: int = 1, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_the_corpus_gives_launches_word_for_word(engine: str) -> None:
-    found = lift(engine, view(engine), rows(engine), seed=1, size=10_000)
+    found = whole(engine)
     written = {(each["file"], tuple(map(str, each["argv"]))) for each in rows(engine)}
     assert len(found.asked) > 400
     assert len(found.asked) + sum(found.left_out.values()) == len(rows(engine))
@@ -64,16 +70,21 @@ def test_the_corpus_gives_launches_word_for_word(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
 def test_launches_that_speculate_come_first_and_no_document_crowds_out_others(engine: str) -> None:
-    asked = lifted(engine, view(engine), rows(engine), seed=1, size=60)
-    assert len(asked) == 60
+    asked = whole(engine).asked[:60]
     assert all("spec" in " ".join((*each.question.argv, *each.question.files.values())) for each in asked)
     documents = [each.origin.rpartition(":")[0] for each in asked]
     assert max(map(documents.count, documents)) < 20
 
 
+def test_no_more_than_asked_for() -> None:
+    assert len(lifted("sglang", view("sglang"), rows("sglang")[:150], seed=1, size=9)) == 9
+
+
 def test_the_seed_decides() -> None:
     def keys(seed: int) -> list[str]:
-        return [each.question.key for each in lifted("sglang", view("sglang"), rows("sglang"), seed=seed, size=40)]
+        return [
+            each.question.key for each in lifted("sglang", view("sglang"), rows("sglang")[:150], seed=seed, size=40)
+        ]
 
     assert keys(1) == keys(1)
     assert keys(1) != keys(2)
@@ -86,6 +97,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "the target's family is not known": row("vllm", "serve", "somebody/unheard-of-9b"),
     "the draft's kind is not known": row(*SERVE, "--speculative-config", '{"model": "x/Qwen3-8B_peagle"}'),
     "a model is no name of the hub": row("vllm", "serve", "/data/Qwen3-8B"),
+    "the target brings code of its own": row("vllm", "serve", "moonshotai/Kimi-K2.5"),
     "no target is named": row("vllm", "serve", "--port", "1"),
 }
 
@@ -107,8 +119,8 @@ def test_what_bears_on_speculation_tells_launches_apart() -> None:
 
 
 def test_gpus() -> None:
-    assert {each.question.gpu for each in lifted("vllm", view("vllm"), rows("vllm"), seed=1, size=30)} == {None}
-    asked = lifted("sglang", view("sglang"), rows("sglang"), seed=1, size=10_000)
+    assert {each.question.gpu for each in whole("vllm").asked} == {None}
+    asked = whole("sglang").asked
     shown = [each.question.gpu for each in asked]
     assert set(shown) == {"H100", "H200", "B200", "A100"}
     assert shown.count("H100") > len(shown) / 2
@@ -209,6 +221,19 @@ def test_files_beside_a_model() -> None:
     vocabulary = json.loads(asked.question.files["Qwen/Qwen3-8B/tokenizer.json"])["model"]["vocab"]
     assert vocabulary["<think>"] == 1
     assert chat_template("{{ messages }}") == chat_template(None) == {}
+
+
+def test_a_family_with_code_of_its_own_has_a_config_that_engines_read() -> None:
+    config = placer().target("XiaomiMiMo/MiMo-7B-Base")
+    assert config is not None
+    assert (config["architectures"], config["model_type"]) == (["MiMoForCausalLM"], "qwen2")
+
+
+@pytest.mark.parametrize("kind", ["eagle", "eagle3", "dflash", "dspark"])
+def test_a_head_is_divided_like_its_target(kind: str) -> None:
+    target = placer().target("Qwen/Qwen3-32B")
+    assert target is not None
+    assert draft(kind, target)["num_attention_heads"] == target["num_attention_heads"] == 64
 
 
 def test_a_tiny_config_is_made_large_enough_for_many_parts() -> None:
