@@ -16,14 +16,6 @@ def attention_backend(facts: Facts) -> Fact:
     return asked
 
 
-def attention_backend_variable(facts: Facts) -> Fact:
-    """The attention backend that the variable names, without the ending that the names of the V1 engine once had."""
-    written = facts.get("env.VLLM_ATTENTION_BACKEND")
-    if isinstance(written, Known) and isinstance(written.value, str):
-        return Known(written.value.removesuffix("_VLLM_V1"))
-    return written
-
-
 def config_file_in_one_word(facts: Facts) -> Fact:
     """Whether the command line names an option file as --config=FILE: the two-word form is read, and leaves no setting."""
     setting = facts.settings.items_by_path.get("config")
@@ -85,7 +77,6 @@ method_elsewhere = _part(2, "The value of the key `method` that such an object h
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "attention_backend": attention_backend,
-    "attention_backend_variable": attention_backend_variable,
     "config_file_in_one_word": config_file_in_one_word,
     "speculation_elsewhere": speculation_elsewhere,
     "speculation_elsewhere_in": speculation_elsewhere_in,
