@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 
 # Tokens that engines look up by their text: where a model's thinking begins and ends.
-_MARKS = ("<think>", "</think>", "<mm:think>", "</mm:think>")
+_MARKS = (
+    *("<think>", "</think>", "<mm:think>", "</mm:think>", "<seed:think>", "</seed:think>"),
+    *("<|channel>", "<channel|>", "<|channel|>", "<|message|>", "<|start|>", "<|end|>"),
+)
 
 
 def tokenizer(folder: str) -> Mapping[str, str]:
