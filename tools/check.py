@@ -1,4 +1,4 @@
-"""Everything that must be green, as one command for people and CI: lint, format, types, import contracts, tests."""
+"""Everything that must be green, as one command for people and CI: lint, format, types, import contracts, tests, engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(title: str, *command: str) -> bool:
 
 
 def main() -> int:
-    """Run all steps, the tests last, and fail if any of them did."""
+    """Run all steps, the engines themselves last, and fail if any of them did."""
     workers = str(max(2, os.cpu_count() or 2))
     steps = [
         run("lint", str(BIN / "ruff"), "check", "."),
@@ -26,6 +26,7 @@ def main() -> int:
         run("types", str(BIN / "mypy")),
         run("import contracts", str(BIN / "lint-imports")),
         run("tests", sys.executable, "-m", "pytest", "-q", "-n", workers, *sys.argv[1:]),
+        run("live engines, where they can be had", sys.executable, str(ROOT / "tools" / "live.py")),
     ]
     return 0 if all(steps) else 1
 

@@ -198,6 +198,13 @@ class Database:
         return _Tables(self.engine, self._raw["tables"])
 
     @cached_property
+    def confirmed(self) -> Mapping[str, Sequence[str]]:
+        """The releases whose own answers confirm a constraint, by its id."""
+        rows = load_json(part_name(self.engine, "confirmed")) if self._in_parts else self._raw.get("confirmed", {})
+        found: Mapping[str, Sequence[str]] = rows
+        return found
+
+    @cached_property
     def messages(self) -> tuple[Message, ...]:
         """Fragments of what the engine says where speculation is concerned."""
         rows = load_json(part_name(self.engine, "messages")) if self._in_parts else self._raw.get("messages", ())

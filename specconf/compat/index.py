@@ -69,7 +69,17 @@ def _compiled(tree: SourceTree, engine: str, line: ReleaseLine | None) -> dict[s
         ],
         "messages": [build.machine(row, "messages") for row in tree.machine_rows(engine, "messages")],
         "places": build.places,
+        "confirmed": _confirmed(tree.observed(engine)),
     }
+
+
+def _confirmed(observed: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The releases whose own answers confirm a constraint, by its id, in the order in which they came out."""
+    found: dict[str, list[str]] = {}
+    for release, told in observed.items():
+        for name in told["constraints"]["confirmed"]:
+            found.setdefault(name, []).append(release)
+    return found
 
 
 def compile_checkpoints(tree: SourceTree) -> list[dict[str, Any]]:
@@ -268,10 +278,10 @@ def split(engine: str, compiled: Mapping[str, Any]) -> dict[str, Any]:
     parts = {name: table for name, table in compiled["tables"].items() if table.get("part")}
     tables = {name: ({"part": True} if name in parts else table) for name, table in compiled["tables"].items()}
     files = {part_name(engine, name): table for name, table in parts.items()}
-    files |= {part_name(engine, name): compiled[name] for name in ("messages", "places")}
+    files |= {part_name(engine, name): compiled[name] for name in ("messages", "places", "confirmed")}
     files[part_name(engine, "examples")] = {row["id"]: _only(row, EXAMPLES) for row in compiled["constraints"]}
     constraints = [{key: value for key, value in row.items() if key not in EXAMPLES} for row in compiled["constraints"]]
-    kept = {key: value for key, value in compiled.items() if key not in ("messages", "places")}
+    kept = {key: value for key, value in compiled.items() if key not in ("messages", "places", "confirmed")}
     return {engine: {**kept, "constraints": constraints, "tables": tables, "in_parts": True}, **files}
 
 

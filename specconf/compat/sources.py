@@ -15,6 +15,7 @@ import yaml
 
 from specconf.errors import DatabaseError
 
+OBSERVED, SUMMARY = "observed", "summary.json"
 ENGINE_NAMES = ("vllm", "sglang", "tensorrt-llm")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -26,7 +27,9 @@ class SourceTree:
         self.root = root
 
     def _files(self) -> list[Path]:
-        return sorted(p for p in self.root.rglob("*") if p.suffix in {".yaml", ".jsonl", ".json"} and p.is_file())
+        """What an index depends on: of what engines answered the summary alone."""
+        found = (p for p in self.root.rglob("*") if p.suffix in {".yaml", ".jsonl", ".json"} and p.is_file())
+        return sorted(p for p in found if p.parent.name != OBSERVED or p.name == SUMMARY)
 
     def is_empty(self) -> bool:
         """Whether there is no data file at all."""
@@ -63,6 +66,15 @@ class SourceTree:
         """The rows of a JSON-lines file; none when it is absent."""
         path = self.root.joinpath(*parts)
         return list(_load_lines(path)) if path.is_file() else []
+
+    def observed(self, engine: str) -> dict[str, Any]:
+        """The figures of what an engine's releases answered, by release; none where none was asked."""
+        path = self.root / engine / OBSERVED / SUMMARY
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        except json.JSONDecodeError as error:
+            raise DatabaseError(f"{path}: {error}") from error
+        return found
 
     def machine_rows(self, engine: str, name: str) -> list[dict[str, Any]]:
         """The rows of a machine-written file of one engine, harvested or imported."""

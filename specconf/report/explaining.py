@@ -78,6 +78,8 @@ def constraint_lines(database: Database, constraint: Constraint) -> Iterator[str
     )
     for evidence in constraint.evidence:
         yield f"evidence: {evidence.kind} {evidence.text}".rstrip()
+    if confirmed := database.confirmed.get(constraint.id):
+        yield f"confirmed by the engine's own answers to these examples: {', '.join(confirmed)}"
     if remark(constraint):
         yield remark(constraint)
     for label, example in examples_of(constraint):
@@ -99,6 +101,7 @@ def constraint_json(database: Database, constraint: Constraint) -> dict[str, Any
         "fix": constraint.fix or None,
         "when": constraint.when,
         "set": constraint.sets or None,
+        "confirmed": list(database.confirmed.get(constraint.id, ())),
         "evidence": [{"kind": str(e.kind), "text": e.text} for e in constraint.evidence],
         "probe": constraint.probe,
         "twin": constraint.twin,

@@ -20,7 +20,6 @@ from specconf.oracle.asking import Answer, Question, Unanswered, Verdict, digest
 
 # Of an engine's messages only as many words are kept as tell one from another.
 WORDS = 12
-FOLDER = "observed"
 LAUNCHES, MODELS = "launches.jsonl", "models.jsonl"
 _SHARED = frozenset({LAUNCHES, MODELS})
 # What a header must say: without them nobody knows what was asked.

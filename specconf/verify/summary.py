@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from specconf.compat.sources import SUMMARY
 from specconf.findings import Stage
 from specconf.verify.compare import Agreement, Outcome, Tally
 from specconf.verify.implied import Implied, implied
 from specconf.verify.observed import Header, replace_text
-
-SUMMARY = "summary.json"
 
 
 def figures(found: Agreement, header: Header) -> dict[str, Any]:

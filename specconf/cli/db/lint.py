@@ -12,7 +12,7 @@ from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import counted
 from specconf.compat.database import engine_name
 from specconf.compat.lint import Problem
-from specconf.compat.sources import ENGINE_NAMES, SourceTree
+from specconf.compat.sources import ENGINE_NAMES, OBSERVED, SourceTree
 from specconf.errors import DatabaseError
 from specconf.report.json_report import render_json
 
@@ -53,6 +53,32 @@ def _problems(names: list[str], overlays: tuple[Path, ...], quick: bool) -> Iter
         if database is not None:
             yield from lint.problems(database)
             yield from datalint.problems(database, examples=not quick)
+    for name in names:
+        for tree in filelint.trees(overlays):
+            yield from _observed_problems(tree, name)
+
+
+def _observed_problems(tree: SourceTree, engine: str) -> Iterator[Problem]:
+    """What is wrong with the files of what an engine's releases answered: rows that prove nothing, launches that changed."""
+    from specconf.verify.observed import Folder
+
+    folder = Folder(tree.root / engine / OBSERVED)
+    try:
+        launches = folder.questions()
+    except DatabaseError as error:
+        yield Problem("observed", engine, OBSERVED, error.message)
+        return
+    for release in sorted(folder.releases()):
+        try:
+            rows = folder.read(release).rows
+        except DatabaseError as error:
+            yield Problem("observed", engine, f"{OBSERVED}/{release}", error.message)
+            continue
+        unknown = sorted({row.launch for row in rows} - set(launches))
+        if unknown:
+            yield Problem("observed", engine, f"{OBSERVED}/{release}", f"nobody knows what launch {unknown[0]} was")
+        if release not in tree.observed(engine):
+            yield Problem("observed", engine, f"{OBSERVED}/{release}", "its figures are not in the summary")
 
 
 def _shared_problems(tree: SourceTree) -> Iterator[Problem]:
