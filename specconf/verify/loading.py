@@ -32,7 +32,7 @@ from specconf.words import JsonValue
 
 PACKAGE = "specconf.engines.vllm.oracle"
 MESSAGE_LIMIT = 300
-TAIL_LINES = 60
+TAIL_LINES = 160  # a worker's traceback is followed by those of the engine and the server
 # Repeats itself, so that methods that look words up find some to propose.
 PROMPT = "one two three one two three one two three one two"
 TOKENS = 16
@@ -98,6 +98,8 @@ def lay_out(environment: Serving, question: Question, folder: Path) -> Mapping[s
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if not question.models:
+        return {}
     wanted = {name: {"config": config, "kind": kind_of(config)} for name, config in question.models.items()}
     done = subprocess.run(  # noqa: S603 (the environment's own python)
         [str(environment.python), str(files(PACKAGE).joinpath("checkpoints.py")), str(folder)],

@@ -7,8 +7,10 @@ else is what the wheel itself requires, as it was a week after the release.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import logging
 import shutil
 import subprocess
 import sys
@@ -148,3 +150,21 @@ def _versions(folder: Path) -> dict[str, str]:
         raise OracleError("not loaded: torch and transformers cannot be imported.", hint=done.stderr[-1500:])
     torch, transformers = json.loads(done.stdout.splitlines()[-1])
     return {"python": sys.version.partition(" ")[0], "torch": torch, "transformers": transformers}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line: build one serving environment and print its python."""
+    parser = argparse.ArgumentParser(description="Build a cached environment in which a vLLM release serves on a CPU.")
+    parser.add_argument("release")
+    options = parser.parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        print(build(options.release).python)
+    except OracleError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
