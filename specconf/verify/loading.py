@@ -26,7 +26,7 @@ from specconf.models import Source, SourceKind, model_facts
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
 from specconf.oracle.excluded import Excluded, read_excluded
 from specconf.oracle.isolated import isolated
-from specconf.oracle.server import Server
+from specconf.oracle.server import Server, ended_in_order
 from specconf.oracle.serving import Serving
 from specconf.words import JsonValue
 
@@ -80,7 +80,7 @@ def load(environment: Serving, question: Question, *, limit_s: float = 300.0) ->
             answer: Answer | Unanswered = excused(f"no tiny weights for {said}") or Unanswered(said)
             return LoadAnswer(answer, command.added, (), _since(began))
         env = isolated(environment.kept) | serve.ENV | dict(question.env) | {"TMPDIR": scratch}
-        with Server(command.words, folder=folder, env=env, log=folder / "server.log") as server:
+        with ended_in_order(), Server(command.words, folder=folder, env=env, log=folder / "server.log") as server:
             ended = _until_answered(server, f"http://{serve.HOST}:{port}", began + limit_s)
         text = server.text().replace(scratch, ".").replace(str(environment.python.parent.parent), "ENVIRONMENT")
     seconds = _since(began)

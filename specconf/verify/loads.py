@@ -59,6 +59,22 @@ EAGLE = tiny("LlamaForCausalLM", "llama", 1, bias=False)
 EAGLE3 = tiny("LlamaForCausalLMEagle3", "llama", 1)
 EAGLE3_REDUCED = tiny("LlamaForCausalLMEagle3", "llama", 1, draft_vocab_size=768)
 EAGLE3_UNNAMED = tiny("LlamaForCausalLM", "llama", 1, draft_vocab_size=768)
+DFLASH = tiny(
+    "DFlashDraftModel",
+    "qwen3",
+    2,
+    block_size=8,
+    layer_types=["full_attention", "full_attention"],
+    dflash_config={"mask_token_id": 5, "target_layer_ids": [1, 3]},
+)
+MEDUSA: Config = {
+    "architectures": ["MedusaModel"],
+    "model_type": "medusa",
+    "hidden_size": 64,
+    "num_heads": 3,
+    "num_hidden_layers": 1,
+    "vocab_size": 1024,
+}
 # Without code of its own MiMo is read as the Qwen2 that it is, its MTP layers with it.
 MIMO = tiny("MiMoForCausalLM", "qwen2", 4, num_nextn_predict_layers=1, **_TWO_HEADS)
 OPT: Config = {
@@ -119,6 +135,8 @@ _LAUNCHES: tuple[tuple[str, Config, dict[str, JsonValue] | None, Config | None, 
     ("eagle3 head that names Llama, as eagle", LLAMA, {"method": "eagle"}, EAGLE3_UNNAMED, ()),
     ("whole model as eagle", LLAMA, {"method": "eagle"}, DRAFT, ()),
     ("eagle head as draft model", LLAMA, {"method": "draft_model"}, EAGLE, ()),
+    ("dflash", LLAMA, {"method": "dflash"}, DFLASH, ()),
+    ("medusa", LLAMA, {"method": "medusa"}, MEDUSA, ()),
     ("speculators as draft", LLAMA, {"method": "eagle3"}, SPECULATORS, ()),
     ("mtp on MiMo, 1 token", MIMO, {"method": "mtp", "num_speculative_tokens": 1}, None, ()),
     ("mtp on MiMo, 3 tokens", MIMO, {"method": "mtp"}, None, ()),

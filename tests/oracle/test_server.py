@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -71,6 +72,29 @@ def test_they_end_when_the_one_who_waits_is_interrupted(tmp_path: Path, monkeypa
         wait_and_be_interrupted()
     assert len(pids) == 3
     assert [pid for pid in pids if _alive(pid)] == []
+
+
+def test_they_end_when_the_one_who_waits_is_asked_to_end(tmp_path: Path) -> None:
+    program = """
+import sys, time
+from pathlib import Path
+from specconf.oracle import server
+server.GRACE = 0.2
+waits, folder = ["sleep", "600"], Path.cwd()
+with server.ended_in_order(), server.Server(waits, folder=folder, env={}, log=folder / "log") as it:
+    print(*it.members(), flush=True)
+    time.sleep(600)
+"""
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=env
+    ) as waiting:
+        assert waiting.stdout is not None
+        pid = int(waiting.stdout.readline())
+        assert _alive(pid)
+        waiting.terminate()
+        assert waiting.wait(timeout=30) == 128 + 15
+    assert not _alive(pid)
 
 
 def test_children_that_outlive_the_program_end_too(tmp_path: Path) -> None:

@@ -200,6 +200,22 @@ def _speculators(config: Config) -> Weights:
     return _eagle3(inner, layer="layers.0.") | {"embed_tokens.weight": embeddings}
 
 
+def _dflash(config: Config) -> Weights:
+    """A DFlash head: Qwen3 layers that read the layers of the target it names; embeddings and output are the target's."""
+    shape, make = Shape.of({"head_dim": 128, **config}), Maker(config)
+    taps = (config.get("dflash_config") or {}).get("target_layer_ids")
+    if not taps:
+        raise UnknownArchitectureError("a DFlash head that names no layers of its target")
+    found = {
+        "fc.weight": make.matrix(shape.hidden, len(taps) * (config.get("target_hidden_size") or shape.hidden)),
+        "hidden_norm.weight": torch.ones(shape.hidden),
+        "norm.weight": torch.ones(shape.hidden),
+    }
+    for number in range(shape.layers):
+        found |= make.layer(shape, f"layers.{number}.", head_norms=True)
+    return found
+
+
 def _medusa(config: Config) -> Weights:
     make, hidden = Maker(config), config["hidden_size"]
     found: Weights = {}
@@ -214,6 +230,7 @@ def _medusa(config: Config) -> Weights:
 KINDS: Mapping[str, Callable[[Config], Weights]] = {
     "eagle": _eagle,
     "eagle3": _eagle3,
+    "dflash": _dflash,
     "speculators": _speculators,
     "medusa": _medusa,
 }
@@ -226,7 +243,7 @@ ARCHITECTURES: Mapping[str, Callable[[Config], Weights]] = {
     "Qwen3ForCausalLM": _qwen3,
 }
 # Real heads of these kinds are published without a tokenizer.
-WITHOUT_TOKENIZER = frozenset({"eagle", "eagle3", "medusa"})
+WITHOUT_TOKENIZER = frozenset({"dflash", "eagle", "eagle3", "medusa"})
 
 
 def weights(config: Config, kind: str) -> Weights:
