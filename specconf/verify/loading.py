@@ -35,7 +35,9 @@ MESSAGE_LIMIT = 300
 TAIL_LINES = 160  # a worker's traceback is followed by those of the engine and the server
 # Repeats itself, so that methods that look words up find some to propose.
 PROMPT = "one two three one two three one two three one two"
-TOKENS = 16
+# Greedy text of random weights runs into a loop after some words, where looking words up begins to find something.
+TOKENS = 64
+DRAFTED = re.compile(r"^vllm:spec_decode_num_draft_tokens_total(?:\{[^}]*\})? (?P<count>[\d.e+]+)$", re.MULTILINE)
 
 # Written for the user, as vLLM does it; any other exception is an accident of its code.
 _DELIBERATE = frozenset(
@@ -47,7 +49,8 @@ _DELIBERATE = frozenset(
 class LoadAnswer:
     """What a release did with a launch, `answer.stage` being how far it came: `parse`, `config`, `load` or `request`.
 
-    `added`: the words that the launch was started with beside its own; `peak_mb`: resident memory of all its processes.
+    `added`: the words that the launch was started with beside its own; `peak_mb`: resident memory of all its processes;
+    `drafted`: the tokens that were drafted for the request by the engine's own count, so that 0 shows nothing about verifying.
     """
 
     answer: Answer | Unanswered
@@ -55,6 +58,7 @@ class LoadAnswer:
     log: tuple[str, ...]
     seconds: float
     peak_mb: int | None = None
+    drafted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Ended:
     answered: bool
     code: int | None
     said: str = ""
+    drafted: int | None = None
 
 
 def load(environment: Serving, question: Question, *, limit_s: float = 300.0) -> LoadAnswer:
@@ -77,15 +82,15 @@ def load(environment: Serving, question: Question, *, limit_s: float = 300.0) ->
         unknown = lay_out(environment, question, folder)
         if unknown:
             said = "; ".join(f"{name}: {why}" for name, why in unknown.items())
-            answer: Answer | Unanswered = excused(f"no tiny weights for {said}") or Unanswered(said)
-            return LoadAnswer(answer, command.added, (), _since(began))
+            return LoadAnswer(_unanswered(f"no tiny weights for {said}"), command.added, (), _since(began))
         env = isolated(environment.kept) | serve.ENV | dict(question.env) | {"TMPDIR": scratch}
         with ended_in_order(), Server(command.words, folder=folder, env=env, log=folder / "server.log") as server:
             ended = _until_answered(server, f"http://{serve.HOST}:{port}", began + limit_s)
         text = server.text().replace(scratch, ".").replace(str(environment.python.parent.parent), "ENVIRONMENT")
     seconds = _since(began)
     tail = tuple(text.splitlines()[-TAIL_LINES:])
-    return LoadAnswer(classified(text, ended, seconds), command.added, tail, seconds, server.peak_mb)
+    answer = classified(text, ended, seconds)
+    return LoadAnswer(answer, command.added, tail, seconds, server.peak_mb, ended.drafted)
 
 
 def _since(began: float) -> float:
@@ -143,7 +148,17 @@ def _until_answered(server: Server, address: str, deadline: float) -> Ended:
         time.sleep(2)  # the process that died writes its traceback after the connection is gone
         return Ended(healthy=True, answered=False, code=server.code, said=said[:MESSAGE_LIMIT])
     server.watch_memory()
-    return Ended(healthy=True, answered=bool(reply.get("choices")), code=server.code, said=json.dumps(reply)[:200])
+    return Ended(healthy=True, answered=bool(reply.get("choices")), code=server.code, drafted=_drafted(address))
+
+
+def _drafted(address: str) -> int | None:
+    """The drafted tokens that the server counted; None where it counts none, as without speculation."""
+    try:
+        with urllib.request.urlopen(f"{address}/metrics", timeout=30) as reply:  # noqa: S310 (our own server)
+            found = DRAFTED.findall(reply.read().decode(errors="replace"))
+    except (OSError, ValueError):
+        return None
+    return int(sum(float(count) for count in found)) if found else None
 
 
 def _healthy(address: str) -> bool:

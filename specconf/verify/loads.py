@@ -118,7 +118,7 @@ SPECULATORS: Config = {
 _LAUNCHES: tuple[tuple[str, Config, dict[str, JsonValue] | None, Config | None, tuple[str, ...]], ...] = (
     ("target alone", LLAMA, None, None, ()),
     ("Qwen3 alone", QWEN3, None, None, ()),
-    ("ngram", LLAMA, {"method": "ngram"}, None, ()),
+    ("ngram", LLAMA, {"method": "ngram", "prompt_lookup_min": 1, "prompt_lookup_max": 3}, None, ()),
     ("ngram, length 0", LLAMA, {"method": "ngram", "num_speculative_tokens": 0}, None, ()),
     ("ngram, pipeline of 2", LLAMA, {"method": "ngram"}, None, ("-pp", "2")),
     ("suffix", LLAMA, {"method": "suffix", "num_speculative_tokens": 8}, None, ()),

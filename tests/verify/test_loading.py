@@ -151,7 +151,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())
     def do_GET(self):
-        self.reply(200, {"data": [{"id": name}]})
+        if self.path == "/metrics":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'vllm:spec_decode_num_draft_tokens_total{engine="0"} 21.0\\n')
+        else:
+            self.reply(200, {"data": [{"id": name}]})
     def do_POST(self):
         if name == "dying":
             print("(EngineCore pid=7) ERROR 12-01 01:00:00 [core.py:1] Traceback (most recent call last):")
@@ -191,6 +196,7 @@ def test_from_start_to_answer(serving: Serving, name: str, verdict: Verdict, sta
     assert (found.answer.verdict, found.answer.stage, found.answer.exception) == (verdict, stage, exception)
     assert "--port" in found.added
     assert found.log
+    assert found.drafted == (21 if name == "good" else None)
 
 
 def test_the_time_limit_ends_a_server_that_never_gets_healthy(serving: Serving) -> None:
