@@ -62,9 +62,11 @@ def test_an_answered_request_passes_every_stage_whatever_the_log_warns_of() -> N
 
 
 def test_what_dies_after_it_was_healthy_dies_at_the_request() -> None:
-    answer = classified(_log("eagle3_on_opt"), Ended(healthy=True, answered=False, code=None), 30.0)
+    # The CPU's runner inherits the line at which a pipeline's first stage asks for a drafter: no limit of a CPU.
+    answer = classified(_log("ngram_pipeline"), Ended(healthy=True, answered=False, code=None), 30.0)
     assert isinstance(answer, Answer)
-    assert answer.stage == "request"
+    assert (answer.verdict, answer.stage, answer.exception) == (Verdict.CRASHES, "request", "AttributeError")
+    assert answer.where.startswith("vllm/v1/worker/gpu_model_runner.py:")
 
 
 def test_an_assertion_without_words_is_an_accident() -> None:
@@ -94,7 +96,6 @@ def test_the_time_limit_is_no_verdict() -> None:
 @pytest.mark.parametrize(
     ("said", "name"),
     [
-        ("AttributeError: 'CPUModelRunner' object has no attribute 'drafter'", "cpu-no-drafter"),
         ("ImportError: Arctic Inference is required for suffix decoding. Install via `pip install", "missing-package"),
         ("ModuleNotFoundError: No module named 'flashinfer'", "missing-package"),
         ("no tiny weights for models/target: DeepseekV3ForCausalLM", "no-weights"),
