@@ -37,6 +37,7 @@ TAIL_LINES = 160  # a worker's traceback is followed by those of the engine and 
 PROMPT = "one two three one two three one two three one two"
 # Greedy text of random weights runs into a loop after some words, where looking words up begins to find something.
 TOKENS = 64
+REQUEST_LIMIT = 90.0  # seconds, of which a tiny model needs a few
 DRAFTED = re.compile(r"^vllm:spec_decode_num_draft_tokens_total(?:\{[^}]*\})? (?P<count>[\d.e+]+)$", re.MULTILINE)
 
 # Written for the user, as vLLM does it; any other exception is an accident of its code.
@@ -63,12 +64,16 @@ class LoadAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a start went: whether it was healthy, whether a request was answered, and else what was said instead."""
+    """How a start went: whether it was healthy, whether a request was answered, and else what was said instead.
+
+    `code` is the program's exit status; None: it still ran. `silent`: the request got no reply within its time.
+    """
 
     healthy: bool
     answered: bool
     code: int | None
     said: str = ""
+    silent: bool = False
     drafted: int | None = None
 
 
@@ -142,7 +147,11 @@ def _until_answered(server: Server, address: str, deadline: float) -> Ended:
     try:
         model = _get(f"{address}/v1/models")["data"][0]["id"]
         body = {"model": model, "prompt": PROMPT, "max_tokens": TOKENS, "temperature": 0, "ignore_eos": True}
-        reply = _get(f"{address}/v1/completions", body, limit=max(1.0, deadline - time.monotonic()))
+        limit = min(REQUEST_LIMIT, max(1.0, deadline - time.monotonic()))
+        reply = _get(f"{address}/v1/completions", body, limit=limit)
+    except TimeoutError:
+        # An engine that died may leave the server waiting for it: the log tells.
+        return Ended(healthy=True, answered=False, code=server.code, silent=True)
     except (OSError, ValueError, LookupError) as error:
         said = error.read().decode(errors="replace") if isinstance(error, urllib.error.HTTPError) else str(error)
         time.sleep(2)  # the process that died writes its traceback after the connection is gone
@@ -208,7 +217,7 @@ _DIED = re.compile(r"[Rr]oot cause|died|dead|failed due to an exception in a bac
 def _without_traceback(text: str, ended: Ended, seconds: float) -> Answer | Unanswered:
     """A program that ended without saying why, or was ended."""
     stage = "request" if ended.healthy else "load" if logs.engine_started(text) else "config"
-    if ended.code is None and not ended.healthy:
+    if ended.code is None and (ended.silent or not ended.healthy):
         return _unanswered(f"no answer within {seconds:g} s")
     limited = excused(text)
     if limited is not None:

@@ -159,6 +159,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.reply(200, {"data": [{"id": name}]})
     def do_POST(self):
+        if name == "mute":
+            time.sleep(600)
         if name == "dying":
             print("(EngineCore pid=7) ERROR 12-01 01:00:00 [core.py:1] Traceback (most recent call last):")
             print('(EngineCore pid=7) ERROR 12-01 01:00:00 [core.py:1]   File "/e/site-packages/vllm/a.py", line 5, in f')
@@ -206,6 +208,13 @@ def test_the_time_limit_ends_a_server_that_never_gets_healthy(serving: Serving) 
     assert isinstance(found.answer, Unanswered)
     assert found.answer.excluded == "no-answer"
     assert time.monotonic() - began < 30
+
+
+def test_a_request_without_a_reply_is_no_verdict(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specconf.verify.loading.REQUEST_LIMIT", 1.0)
+    found = load(serving, Question(("vllm", "serve", "mute")), limit_s=60)
+    assert isinstance(found.answer, Unanswered)
+    assert found.answer.excluded == "no-answer"
 
 
 def test_the_user_s_own_variables_do_not_reach_the_engine(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
