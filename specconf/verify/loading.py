@@ -91,7 +91,8 @@ def load(environment: Serving, question: Question, *, limit_s: float = 300.0) ->
         env = isolated(environment.kept) | serve.ENV | dict(question.env) | {"TMPDIR": scratch}
         with ended_in_order(), Server(command.words, folder=folder, env=env, log=folder / "server.log") as server:
             ended = _until_answered(server, f"http://{serve.HOST}:{port}", began + limit_s)
-        text = server.text().replace(scratch, ".").replace(str(environment.python.parent.parent), "ENVIRONMENT")
+            text = server.text()  # before it is stopped: what its processes say of that is no answer
+    text = text.replace(scratch, ".").replace(str(environment.python.parent.parent), "ENVIRONMENT")
     seconds = _since(began)
     tail = tuple(text.splitlines()[-TAIL_LINES:])
     answer = classified(text, ended, seconds)

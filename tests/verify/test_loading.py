@@ -134,7 +134,13 @@ def test_the_weights_are_of_the_kind_that_the_config_is_of(config: loads.Config,
 
 # A server that stands in for vLLM: the model's name says what becomes of it.
 FAKE = """
-import http.server, json, os, subprocess, sys, time
+import http.server, json, os, signal, subprocess, sys, time
+def wail(*_):
+    print("Traceback (most recent call last):")
+    print('  File "/e/site-packages/vllm/a.py", line 5, in f')
+    print("EngineDeadError: x", flush=True)
+    os._exit(1)
+signal.signal(signal.SIGTERM, wail)
 name, port = sys.argv[2], int(sys.argv[sys.argv.index("--port") + 1])
 print(f"(APIServer pid={os.getpid()}) INFO 12-01 01:00:00 [a.py:1] {sorted(os.environ)}", flush=True)
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
