@@ -197,7 +197,6 @@ def classified(text: str, ended: Ended, seconds: float) -> Answer | Unanswered:
     raised = logs.root(text)
     if raised is None:
         return _without_traceback(text, ended, seconds)
-    where, own = raised.where()
     message = " ".join(raised.message.split())[:MESSAGE_LIMIT]
     said = f"{raised.exception}: {message}"
     limited = excused(said)
@@ -207,9 +206,9 @@ def classified(text: str, ended: Ended, seconds: float) -> Answer | Unanswered:
         return limited
     stage = "request" if ended.healthy else "load" if logs.engine_started(text) else "config"
     # An assertion without words is for the code's author, not for the user.
-    meant = own and raised.exception in _DELIBERATE and (message or raised.exception != "AssertionError")
+    meant = raised.meant and raised.exception in _DELIBERATE and (message or raised.exception != "AssertionError")
     verdict = Verdict.REJECTS if meant else Verdict.CRASHES
-    return Answer(verdict, stage, raised.exception, message, where, seconds=seconds)
+    return Answer(verdict, stage, raised.exception, message, raised.where, seconds=seconds)
 
 
 _DIED = re.compile(r"[Rr]oot cause|died|dead|failed due to an exception in a background process|[Ss]ee stack trace")

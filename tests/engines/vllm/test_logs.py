@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from specconf.engines.vllm.oracle import logs
 
 RECORD = "({process} pid=1) ERROR 12-01 01:54:14 [x.py:1] {line}"
@@ -49,15 +51,32 @@ def test_a_name_keeps_its_last_part() -> None:
     assert raised.exception == "OutOfMemoryError"
 
 
-def test_whose_line_it_is() -> None:
-    own = logs.Raised("", "E", "", ("/usr/lib/python3.11/a.py:1", "/e/site-packages/vllm/b.py:2"))
-    on_behalf = logs.Raised("", "E", "", ("/e/site-packages/vllm/b.py:2", "/e/site-packages/pydantic/c.py:3"))
-    another = logs.Raised("", "E", "", ("/e/site-packages/vllm/b.py:2", "/e/site-packages/transformers/c.py:3"))
-    nobody = logs.Raised("", "E", "", ("/e/site-packages/transformers/c.py:3",))
-    assert own.where() == ("vllm/b.py:2", True)
-    assert on_behalf.where() == ("vllm/b.py:2", True)
-    assert another.where() == ("vllm/b.py:2", False)
-    assert nobody.where() == ("c.py:3", False)
+@pytest.mark.parametrize(
+    ("files", "code", "where", "meant"),
+    [
+        (("/usr/lib/python3.11/a.py:1", "/e/site-packages/vllm/b.py:2"), "raise ValueError(", "vllm/b.py:2", True),
+        (("/e/site-packages/vllm/b.py:2",), "assert x == y, z", "vllm/b.py:2", True),
+        (("/e/site-packages/vllm/b.py:2",), "torch.ops._C.rms_norm(x)", "vllm/b.py:2", False),
+        (
+            ("/e/site-packages/vllm/b.py:2", "/usr/lib/python3.11/json.py:4"),
+            "raise JSONDecodeError(",
+            "vllm/b.py:2",
+            True,
+        ),
+        (("/e/site-packages/vllm/b.py:2", "/e/site-packages/pydantic/c.py:3"), "check(x)", "vllm/b.py:2", True),
+        (
+            ("/e/site-packages/vllm/b.py:2", "/e/site-packages/torch/c.py:3"),
+            "raise RuntimeError(",
+            "vllm/b.py:2",
+            False,
+        ),
+        (("/e/site-packages/torch/c.py:3",), "raise RuntimeError(", "c.py:3", False),
+        ((), "", "", False),
+    ],
+)
+def test_whose_line_and_whose_statement_it_is(files: tuple[str, ...], code: str, where: str, meant: bool) -> None:
+    raised = logs.Raised("", "E", "", files, code)
+    assert (raised.where, raised.meant) == (where, meant)
 
 
 def test_an_engine_that_was_begun_is_seen_by_its_process() -> None:

@@ -21,6 +21,7 @@ _COUNT = re.compile(r"^\d+ validation errors? for ")
 
 # What these raise, and what the standard library raises, is their caller's doing.
 _ON_BEHALF = ("pydantic/", "pydantic_core/")
+_STATEMENTS = ("raise", "assert")
 
 _DEPTH = ("Worker", "VllmWorker", "EngineCore")
 
@@ -29,28 +30,43 @@ _DEPTH = ("Worker", "VllmWorker", "EngineCore")
 class Raised:
     """An exception as a traceback in the log shows it. `process` is empty where the log does not name it.
 
-    `files` are the frames' files with their lines, the innermost last.
+    `files` are the frames' files with their lines, the innermost last; `code` is what stands on the innermost line.
     """
 
     process: str
     exception: str
     message: str
     files: tuple[str, ...]
+    code: str = ""
 
     @property
     def depth(self) -> int:
         """0 in a worker, 1 in the engine's core, 2 in the server."""
         return depth(self.process)
 
-    def where(self) -> tuple[str, bool]:
-        """File and line of the innermost frame of vLLM, and whether what is below it only acts on its behalf."""
-        own = True
-        for name in reversed(self.files):
-            _, installed, rest = name.rpartition("/site-packages/")
+    @property
+    def where(self) -> str:
+        """File and line of the innermost frame of vLLM; without one, of the innermost frame."""
+        own = [rest for _, rest in map(_installed, self.files) if rest.startswith("vllm/")]
+        if own:
+            return own[-1]
+        return self.files[-1].rpartition("/")[2] if self.files else ""
+
+    @property
+    def meant(self) -> bool:
+        """Whether vLLM raised it with a statement of its own, and not something that it called, compiled code included."""
+        for installed, rest in map(_installed, reversed(self.files)):
             if rest.startswith("vllm/"):
-                return rest, own
-            own = own and (not installed or rest.startswith(_ON_BEHALF))
-        return (self.files[-1].rpartition("/")[2] if self.files else ""), False
+                return rest != _installed(self.files[-1])[1] or self.code.startswith(_STATEMENTS)
+            if installed and not rest.startswith(_ON_BEHALF):
+                return False
+        return False
+
+
+def _installed(file: str) -> tuple[bool, str]:
+    """Whether a file belongs to an installed package, and its name from there on."""
+    _, found, rest = file.rpartition("/site-packages/")
+    return bool(found), rest if found else ""
 
 
 def depth(process: str) -> int:
@@ -115,17 +131,18 @@ def _of_process(process: str, lines: list[str]) -> list[Raised]:
 
 def _read(process: str, lines: list[str], number: int) -> tuple[int, Raised | None]:
     """The traceback whose frames begin at a line, and the line after it."""
-    files = []
+    files, code = [], ""
     while number < len(lines) and (lines[number].startswith(" ") or not lines[number]):
         if match := _FRAME.match(lines[number]):
             files.append(f"{match['file']}:{match['line']}")
+            code = lines[number + 1].strip() if number + 1 < len(lines) else ""
         number += 1
     if number >= len(lines) or not (match := _RAISED.match(lines[number])):
         return number, None
     message = match["message"] or ""
     if _COUNT.match(message):
         message = _first_error(lines[number + 1 : number + 4])
-    return number + 1, Raised(process, match["name"].rpartition(".")[2], message.strip(), tuple(files))
+    return number + 1, Raised(process, match["name"].rpartition(".")[2], message.strip(), tuple(files), code)
 
 
 def _first_error(lines: list[str]) -> str:
