@@ -32,7 +32,7 @@ from specconf.words import JsonValue
 
 PACKAGE = "specconf.engines.vllm.oracle"
 MESSAGE_LIMIT = 300
-TAIL_LINES = 160  # a worker's traceback is followed by those of the engine and the server
+TAIL_LINES = 400  # a worker's traceback is followed by those of the engine and the server
 # Repeats itself, so that methods that look words up find some to propose.
 PROMPT = "one two three one two three one two three one two"
 # Greedy text of random weights runs into a loop after some words, where looking words up begins to find something.

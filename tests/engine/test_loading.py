@@ -19,6 +19,8 @@ from specconf.verify.loading import kind_of, load
 
 pytestmark = pytest.mark.engine
 
+LIMIT = 900.0  # seconds; half a minute on an idle machine of two cores
+
 
 @pytest.fixture(scope="module")
 def environment() -> Serving:
@@ -35,10 +37,10 @@ def environment() -> Serving:
 
 def test_one_head_is_served_and_on_another_target_dies_at_load(environment: Serving) -> None:
     asked = {each.origin: each.question for each in loads.methods()}
-    served = load(environment, asked["load eagle3, reduced vocabulary"]).answer
+    served = load(environment, asked["load eagle3, reduced vocabulary"], limit_s=LIMIT).answer
     assert isinstance(served, Answer), served
     assert (served.verdict, served.stage) == (Verdict.ACCEPTS, "request")
-    died = load(environment, asked["load eagle3 on OPT"]).answer
+    died = load(environment, asked["load eagle3 on OPT"], limit_s=LIMIT).answer
     assert isinstance(died, Answer), died
     assert (died.verdict, died.stage) == (Verdict.CRASHES, "load")
     assert died.where.startswith("vllm/")
