@@ -124,9 +124,9 @@ class _Build:
         self.steps.progress(f"unpacking {archive.name}")
         stated = unpack(archive, self.recipe.package, sources, self.recipe.texts)
         check_requires(self.python, stated.python, f"{self.engine} {self.release}")
-        noted = {"archive": archive.name, "sha256": _sha256(archive)}
+        noted = {"archive": archive.name, "sha256": sha256_of(archive)}
         shutil.rmtree(scratch, ignore_errors=True)
-        _write_dist_info(sources, self.recipe.package, self.release + self.recipe.version_suffix)
+        write_dist_info(sources, self.recipe.package, self.release + self.recipe.version_suffix)
         requirements = sorted([*self.recipe.wanted(stated), *self.recipe.unstated.get(self.release, ())])
         base = self._base(requirements, settled(self.engine, self.release))
         self._join(target, sources, base)
@@ -191,12 +191,12 @@ def settled(engine: str, release: str) -> str | None:
     return (date.fromisoformat(day) + SETTLED).isoformat() if day else None
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _write_dist_info(into: Path, package: str, version: str) -> None:
+def write_dist_info(into: Path, package: str, version: str) -> None:
     """The metadata that the engine asks for at run time to learn its own version."""
     info = into / f"{package}-{version}.dist-info"
     info.mkdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -15,13 +14,9 @@ from typing import Any
 from specconf.errors import OracleError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
 from specconf.oracle.excluded import Excluded
+from specconf.oracle.isolated import isolated
 
 RUN = Path(__file__).parent / "worker" / "run.py"
-
-# What of the user's environment an engine may see: enough to find programs, caches and a language.
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LD_LIBRARY_PATH")
-# What makes no difference to a verdict, and answers sooner.
-_THREADS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "COLUMNS": "100"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +181,4 @@ class Worker:
 
 
 def _environment(gpu: str | None, cache: Path | None) -> dict[str, str]:
-    """A small environment: neither the user's tokens nor variables that an engine reads reach it."""
-    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-    shown = {"SPECCONF_ENGINE_GPU": gpu} if gpu else {}
-    homes = {}
-    if cache is not None:
-        homes = {"VLLM_CACHE_ROOT": str(cache / "vllm"), "HF_HOME": str(cache / "hf"), "SPECCONF_CACHE": str(cache)}
-    return kept | _THREADS | offline | shown | homes
+    return isolated(cache) | ({"SPECCONF_ENGINE_GPU": gpu} if gpu else {})

@@ -35,7 +35,7 @@ class EngineOracle:
     kinds of GPU that a release can be shown, the usual one first; none: the engine is asked on its CPU platform.
     `own_python_only`: no environment can be built, the user names one in which the engine is installed.
     `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
-    `facts` says what the releases are shown of the hardware beside the GPU.
+    `facts` says what the releases are shown of the hardware beside the GPU, `load_facts` what is there where they really serve.
     """
 
     engine: str
@@ -44,6 +44,7 @@ class EngineOracle:
     facts: Mapping[str, JsonValue]
     gpus: tuple[str, ...] = ()
     own_python_only: bool = False
+    load_facts: Mapping[str, JsonValue] = field(default_factory=dict)
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property

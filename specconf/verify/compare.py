@@ -98,11 +98,6 @@ class Agreement:
         return (one for one in self.compared if one.outcome is outcome)
 
 
-LOADED = frozenset({"load", "request"})
-# Up to where the answers of a stage tell that a launch comes.
-_SEEN = {"parse": Stage.CONFIG, "config": Stage.CONFIG, "load": Stage.LOAD, "request": Stage.LOAD}
-
-
 def compare(
     engine: Engine, oracle: EngineOracle, view: View, observed: Observed, questions: Mapping[str, Question]
 ) -> Agreement:
@@ -113,7 +108,8 @@ def compare(
             found.unanswered[row.unanswered] = found.unanswered.get(row.unanswered, 0) + 1
             continue
         question = questions[row.launch]
-        found.compared.append(compare_one(row, question, judge(engine, oracle, view, question, _SEEN[row.stage])))
+        shown, until = (oracle.load_facts, Stage.LOAD) if row.loaded else (oracle.facts, Stage.CONFIG)
+        found.compared.append(compare_one(row, question, judge(engine, shown, view, question, until)))
     return found
 
 

@@ -13,7 +13,6 @@ from specconf.findings import Finding, NotChecked, Stage
 from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
 from specconf.models.view import written_models
 from specconf.oracle.asking import Question
-from specconf.oracle.engine import EngineOracle
 from specconf.rules.checker import with_defaults
 from specconf.rules.judge import Judgement, judge_settings
 from specconf.verify.refusing import refuses, stops
@@ -66,8 +65,14 @@ class Ours:
         return found.value.values[0]
 
 
-def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, until: Stage = Stage.CONFIG) -> Ours:
-    """Judge a question as the engine is asked it: its words, its models, the hardware that the engine is shown."""
+def judge(
+    engine: Engine,
+    shown: Mapping[str, JsonValue],
+    view: View,
+    question: Question,
+    until: Stage = Stage.CONFIG,
+) -> Ours:
+    """Judge a question as the engine is asked it: its words, its models, and `shown`, the hardware that it is shown."""
     launch = Launch(
         engine.name,
         words(*question.argv),
@@ -83,7 +88,7 @@ def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, 
         return model_facts(dict(config), source=Source(SourceKind.GIVEN, name))
 
     models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
-    plain: dict[str, JsonValue] = dict(oracle.facts)
+    plain: dict[str, JsonValue] = dict(shown)
     if question.gpu is not None:
         plain["hardware.gpu"] = question.gpu
     return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)

@@ -46,6 +46,11 @@ class Row:
         """Whether the launch is an example of our own rules; one that is both counts as ours."""
         return any(origin.startswith(("probe ", "twin ")) for origin in self.origins)
 
+    @property
+    def loaded(self) -> bool:
+        """Whether the launch was started for real."""
+        return any(origin.startswith("load ") for origin in self.origins)
+
 
 @dataclass(frozen=True, slots=True)
 class Header:

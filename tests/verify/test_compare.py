@@ -25,7 +25,7 @@ def compared(row: dict[str, Any], *words: str, models: Any = None, until: Stage 
     """A launch of vLLM 0.33.0 with what it is said to have answered."""
     question = Question(("vllm", "serve", "t", *words), models={"t": LLAMA, **(models or {})})
     said = {"origins": ("array 1:1",), "verdict": Verdict.ACCEPTS, "stage": "config", **row}
-    ours = judge(get_engine("vllm"), get_oracle("vllm"), load_database("vllm").at("0.33.0"), question, until)
+    ours = judge(get_engine("vllm"), get_oracle("vllm").facts, load_database("vllm").at("0.33.0"), question, until)
     return compare_one(Row(launch=question.key, **said), question, ours)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from specconf.report.json_report import render_json
 
 if TYPE_CHECKING:
     from specconf.oracle.engine import EngineOracle
+    from specconf.oracle.serving import Serving
     from specconf.verify.asked import Asked
     from specconf.verify.compare import Agreement
     from specconf.verify.observed import Folder
@@ -46,6 +47,9 @@ _LEAST = 320
     "--output", "-o", type=click.Path(path_type=Path), metavar="DIR",
     help="The database to write into, laid out like compat/ (default: that of the checkout).",
 )  # fmt: skip
+@click.option(
+    "--load", "loads", is_flag=True, help="Also start tiny models for real, where the engine serves on a CPU (vLLM)."
+)
 @click.option("--again", is_flag=True, help="Ask again what is recorded already.")
 @click.option("--list", "listed", is_flag=True, help="List every disagreement.")
 @form_option
@@ -59,6 +63,7 @@ def command(
     least: int,
     corpus: Path | None,
     output: Path | None,
+    loads: bool,
     again: bool,
     listed: bool,
     form: str,
@@ -78,7 +83,7 @@ def command(
     if not recorded:
         if not releases:
             raise UsageError("Name the releases to ask, or --recorded.")
-        plan = _Plan(database, oracle, seed, least, corpus or CHECKOUT.parent / "tests" / "corpus", again)
+        plan = _Plan(database, oracle, seed, least, corpus or CHECKOUT.parent / "tests" / "corpus", again, loads)
         for release in releases:
             _ask(release, folder, plan)
     wanted = list(releases) or sorted(folder.releases(), key=database.line.names.index)
@@ -122,6 +127,7 @@ class _Plan:
     least: int
     corpus: Path
     again: bool
+    loads: bool
 
     def launches(self, release: str) -> list[Asked]:
         from specconf.verify.covering import covering
@@ -148,6 +154,8 @@ class _Plan:
 def _ask(release: str, folder: Folder, plan: _Plan) -> None:
     from specconf.oracle import building, environment
     from specconf.oracle.sizes import size_of
+    from specconf.verify.load_run import load_release, with_loads
+    from specconf.verify.loads import examples, methods
     from specconf.verify.run import Ran, ask_release
 
     def note(text: str) -> None:
@@ -166,7 +174,23 @@ def _ask(release: str, folder: Folder, plan: _Plan) -> None:
     ran = Ran(found.python, found.archive, found.sha256, found.kept, cost)
     asked = plan.launches(release)
     observed, questions = ask_release(plan.oracle, release, ran, asked, seed=plan.seed, progress=note, before=before)
+    if before is not None:
+        kept = [row for row in before.rows if row.loaded]
+        observed = with_loads(observed, kept, before.header.loaded)
+    if plan.loads:
+        serving = _serving(plan.oracle.engine, release, note)
+        rows, started = load_release(serving, [*methods(), *examples(plan.database.at(release))], note)
+        loaded = {"archive": serving.wheel, "sha256": serving.sha256, "versions": dict(serving.versions)}
+        observed, questions = with_loads(observed, rows, loaded), questions | started
     folder.write(observed, questions)
+
+
+def _serving(engine: str, release: str, note: Callable[[str], None]) -> Serving:
+    from specconf.engines.vllm.oracle import serving
+
+    if engine != "vllm":
+        raise UsageError(f"{engine} does not serve on a CPU, so nothing of it is loaded.")
+    return serving.build(release, progress=note)
 
 
 def _lines(engine: str, found: Agreement, *, listed: bool) -> Iterator[str]:

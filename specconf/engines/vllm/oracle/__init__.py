@@ -46,6 +46,7 @@ ORACLE = EngineOracle(
         "hardware.amx": False,
         "role.bare_models": True,  # a question's models are their configs alone
     },
+    load_facts={"hardware.platform": "cpu", "hardware.triton": False},
     effective={
         "max_num_seqs": ("scheduler_config.max_num_seqs",),
         "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),
