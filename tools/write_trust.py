@@ -21,7 +21,8 @@ README = ROOT / "README.md"
 PAGES = ROOT / "docs" / "oracle"
 BEGIN, END = "<!-- trust: written by tools/write_trust.py, do not edit -->", "<!-- /trust -->"
 ENGINES = ("vllm", "sglang")
-ORIGINS = {"own": "our own", "nobody": "nobody's"}
+COUNTED = {"own": "our own", "nobody": "nobody's"}
+ORIGINS = {**COUNTED, "loaded": "started for real"}
 
 
 def share(part: int, whole: int) -> str:
@@ -38,7 +39,7 @@ def summaries() -> dict[str, dict[str, Any]]:
 
 
 def _of(told: Mapping[str, Any], key: str) -> int:
-    return sum(int(told[origin]["all"][key]) for origin in ORIGINS)
+    return sum(int(told[origin]["all"][key]) for origin in COUNTED)
 
 
 def readme_lines(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -57,7 +58,7 @@ def readme_lines(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
                 str(nobody),
                 share(_of(told, "agreed"), _of(told, "verdicts")),
                 share(_of(told, "equal"), _of(told, "values")),
-                str(told["outcomes"]["rejected, passed by us"]),
+                str(sum(told[origin]["outcomes"]["rejected, passed by us"] for origin in COUNTED)),
             ]
             yield f"| {' | '.join(cells)} |"
     yield ""
@@ -88,16 +89,17 @@ def _verdicts(releases: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield "By the stage at which the release stopped, or up to which it was asked: launches that agree of all."
     yield ""
-    yield "| release | whose | all | parse | config | load | false errors | not checked | refused, passed by us |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| release | whose | all | parse | config | load | request | false errors | not checked | refused, passed by us |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for release, told in reversed(releases.items()):
         for origin, name in ORIGINS.items():
             part = told[origin]
+            if not part["all"]["verdicts"]:
+                continue
             cells = [release, name, _agreed(part["all"])]
-            cells += [_agreed(part.get(stage)) for stage in ("parse", "config", "load")]
-            outcomes = told["outcomes"] if origin == "own" else {}
-            both = ("false error", "rejected, not checked", "rejected, passed by us")
-            cells += [str(outcomes[each]) if outcomes else "" for each in both]
+            cells += [_agreed(part.get(stage)) for stage in ("parse", "config", "load", "request")]
+            wrong = ("false error", "rejected, not checked", "rejected, passed by us")
+            cells += [str(part["outcomes"][each]) for each in wrong]
             yield f"| {' | '.join(cells)} |"
     yield ""
 
@@ -116,7 +118,7 @@ def _values(releases: Mapping[str, Any]) -> Iterator[str]:
     yield "| release | whose | equal | not known | other |"
     yield "| --- | --- | --- | --- | --- |"
     for release, told in reversed(releases.items()):
-        for origin, name in ORIGINS.items():
+        for origin, name in COUNTED.items():
             all_ = told[origin]["all"]
             other = all_["values"] - all_["equal"] - all_["unknown"]
             equal = f"{all_['equal']}/{all_['values']} ({share(all_['equal'], all_['values'])})"

@@ -13,7 +13,7 @@ from specconf.findings import Stage
 from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.engine import EngineOracle
 from specconf.verify.judging import UNKNOWN, Ours, judge
-from specconf.verify.observed import Observed, Row
+from specconf.verify.observed import Observed, Row, Whose
 from specconf.verify.refusing import alike
 
 
@@ -79,17 +79,17 @@ class Tally:
 
 @dataclass
 class Agreement:
-    """One release: every launch compared, and the counts by stage and whose launch it is (`own` or `nobody's`)."""
+    """One release: every launch compared, and the counts by stage and whose launch it is."""
 
     release: str
     compared: list[Compared] = field(default_factory=list)
     unanswered: dict[str, int] = field(default_factory=dict)
 
-    def tally(self, *, own: bool | None = None, stage: Stage | None = None) -> Tally:
-        """The counts of a stage or all, of our own launches, nobody's or all."""
+    def tally(self, whose: Whose | None = None, stage: Stage | None = None) -> Tally:
+        """The counts of a stage or all, of some launches or all."""
         found = Tally()
         for one in self.compared:
-            if (own is None or one.row.own is own) and (stage is None or one.stage is stage):
+            if (whose is None or one.row.whose is whose) and (stage is None or one.stage is stage):
                 found.add(one)
         return found
 

@@ -9,6 +9,7 @@ from specconf.compat.rows import Constraint
 from specconf.findings import Stage
 from specconf.oracle.asking import Verdict
 from specconf.verify.compare import Agreement, Compared
+from specconf.verify.observed import Whose
 from specconf.verify.refusing import STOPS
 
 
@@ -33,7 +34,7 @@ def implied(found: Agreement) -> dict[str, Implied]:
 
 
 def _by_origin(found: Agreement) -> Mapping[str, Compared]:
-    return {origin: one for one in found.compared for origin in one.row.origins if one.row.own}
+    return {origin: one for one in found.compared for origin in one.row.origins if one.row.whose is Whose.OWN}
 
 
 def _of(constraint: Constraint, probe: Compared, twin: Compared | None) -> Implied:

@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,16 @@ LAUNCHES, MODELS = "launches.jsonl", "models.jsonl"
 _SHARED = frozenset({LAUNCHES, MODELS})
 # What a header must say: without them nobody knows what was asked.
 _PROVEN = ("archive", "sha256", "torch", "python")
+
+
+class Whose(StrEnum):
+    """Where launches are from: examples of our own rules; arrays and documents, of which nobody wrote a verdict; launches
+    that were started for real, which are few and of our choice.
+    """
+
+    OWN = "own"
+    NOBODY = "nobody"
+    LOADED = "loaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +53,11 @@ class Row:
     unanswered: str = ""
 
     @property
-    def own(self) -> bool:
-        """Whether the launch is an example of our own rules; one that is both counts as ours."""
-        return any(origin.startswith(("probe ", "twin ")) for origin in self.origins)
+    def whose(self) -> Whose:
+        """Whose launch it is; one that is an example of our rules, too, counts as ours."""
+        if self.loaded:
+            return Whose.LOADED
+        return Whose.OWN if any(origin.startswith(("probe ", "twin ")) for origin in self.origins) else Whose.NOBODY
 
     @property
     def loaded(self) -> bool:

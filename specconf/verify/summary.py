@@ -11,20 +11,20 @@ from specconf.compat.sources import SUMMARY
 from specconf.findings import Stage
 from specconf.verify.compare import Agreement, Outcome, Tally
 from specconf.verify.implied import Implied, implied
-from specconf.verify.observed import Header, replace_text
+from specconf.verify.observed import Header, Whose, replace_text
 
 
 def figures(found: Agreement, header: Header) -> dict[str, Any]:
     """One release: verdicts and values in force by whose launches and by stage, what disagrees, what it cost."""
     told: dict[str, Any] = {"archive": header.archive, "sha256": header.sha256, "cost": dict(header.cost)}
-    for title, own in (("own", True), ("nobody", False)):
-        stages = {str(stage): found.tally(own=own, stage=stage) for stage in Stage}
-        told[title] = {
-            "all": _tally(found.tally(own=own)),
-            **{name: _tally(part) for name, part in stages.items() if part.verdicts},
+    for whose in Whose:
+        parts = {str(stage): found.tally(whose, stage) for stage in Stage}
+        told[str(whose)] = {
+            "all": _tally(found.tally(whose)),
+            **{name: _tally(part) for name, part in parts.items() if part.verdicts},
+            "outcomes": {str(outcome): sum(one.row.whose is whose for one in found.of(outcome)) for outcome in Outcome},
         }
     told["stages"] = sum(not one.stages_agree for one in found.compared)
-    told["outcomes"] = {str(outcome): sum(1 for _ in found.of(outcome)) for outcome in Outcome}
     told["missed"] = sorted(f"{one.row.launch} {one.row.origins[0]}" for one in found.of(Outcome.MISSED))
     told["unanswered"] = dict(sorted(found.unanswered.items()))
     told["broken"] = list(header.broken)

@@ -15,7 +15,7 @@ from specconf.verify.compare import Agreement, Compared, Outcome, compare_one
 from specconf.verify.filling import filled
 from specconf.verify.implied import Implied, implied
 from specconf.verify.judging import judge
-from specconf.verify.observed import Row
+from specconf.verify.observed import Row, Whose
 from specconf.verify.refusing import alike
 
 LLAMA = filled({"architectures": ["LlamaForCausalLM"]})
@@ -91,8 +91,8 @@ def test_alike(theirs: Any, ours: Any, same: bool) -> None:
 def test_counts_are_kept_apart_by_stage_and_by_whose_launch_it_is() -> None:
     own = compared(REJECTS | {"origins": ("probe vllm/length-missing",)}, *NO_LENGTH)
     found = Agreement("0.33.0", [own, compared({}, *NGRAM), compared({}, *NO_LENGTH)])
-    assert (found.tally(own=True).agreed, found.tally(own=True).verdicts) == (1, 1)
-    assert (found.tally(own=False).agreed, found.tally(own=False).verdicts) == (1, 2)
+    assert (found.tally(Whose.OWN).agreed, found.tally(Whose.OWN).verdicts) == (1, 1)
+    assert (found.tally(Whose.NOBODY).agreed, found.tally(Whose.NOBODY).verdicts) == (1, 2)
     assert found.tally(stage=Stage.PARSE).verdicts == 0
     assert [one.outcome for one in found.of(Outcome.FALSE_ERROR)] == [Outcome.FALSE_ERROR]
 

@@ -11,7 +11,7 @@ import pytest
 
 from specconf.errors import DatabaseError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
-from specconf.verify.observed import Folder, Header, Observed, Row, first_words, row_of
+from specconf.verify.observed import Folder, Header, Observed, Row, Whose, first_words, row_of
 
 HEADER = Header(
     engine="vllm",
@@ -137,5 +137,6 @@ def test_messages_are_cut_to_their_first_words() -> None:
 
 
 def test_a_row_is_ours_if_any_of_its_origins_is() -> None:
-    assert Row("k", ("array 1:1", "twin vllm/a"), Verdict.ACCEPTS, "config").own
-    assert not Row("k", ("array 1:1", "corpus a.md:3"), Verdict.ACCEPTS, "config").own
+    assert Row("k", ("array 1:1", "twin vllm/a"), Verdict.ACCEPTS, "config").whose is Whose.OWN
+    assert Row("k", ("array 1:1", "corpus a.md:3"), Verdict.ACCEPTS, "config").whose is Whose.NOBODY
+    assert Row("k", ("load ngram",), Verdict.ACCEPTS, "request").whose is Whose.LOADED

@@ -9,7 +9,7 @@ import pytest
 from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.verify.compare import compare
-from specconf.verify.observed import Folder
+from specconf.verify.observed import Folder, Whose
 from specconf.verify.summary import figures, read_summary
 
 COMPAT = Path(__file__).resolve().parents[2] / "compat"
@@ -44,10 +44,10 @@ def test_the_agreement_is_what_is_written_and_high_enough(engine: str, release: 
     assert figures(found, observed.header) == written, (
         "specconf db verify --recorded and tools/write_trust.py write it anew"
     )
-    for own in (True, False):
-        tally = found.tally(own=own)
-        assert tally.agreed >= LEAST_VERDICTS * tally.verdicts, own
-        assert tally.equal >= LEAST_VALUES * tally.values, own
+    for whose in (Whose.OWN, Whose.NOBODY):
+        tally = found.tally(whose)
+        assert tally.agreed >= LEAST_VERDICTS * tally.verdicts, whose
+        assert tally.equal >= LEAST_VALUES * tally.values, whose
 
 
 @pytest.mark.parametrize("engine", ASKED)
@@ -59,4 +59,4 @@ def test_the_releases_that_must_be_asked_were_asked(engine: str) -> None:
 def test_at_least_half_of_many_launches_are_nobodys(engine: str, release: str) -> None:
     rows = [row for row in FOLDERS[engine].read(release).rows if row.verdict is not None]
     assert len(rows) >= LEAST_LAUNCHES
-    assert sum(not row.own for row in rows) >= len(rows) / 2
+    assert sum(row.whose is Whose.NOBODY for row in rows) >= len(rows) / 2

@@ -197,17 +197,17 @@ def _lines(engine: str, found: Agreement, *, listed: bool) -> Iterator[str]:
     from specconf.findings import Stage
     from specconf.verify.compare import Outcome
     from specconf.verify.listing import disagreement_lines
+    from specconf.verify.observed import Whose
 
     yield f"{engine} {found.release}"
-    for title, own in (("our own", True), ("nobody's", False)):
-        tally = found.tally(own=own)
-        by_stage = ", ".join(
-            f"{stage} {part.agreed}/{part.verdicts}"
-            for stage in Stage
-            if (part := found.tally(own=own, stage=stage)).verdicts
-        )
+    for whose in Whose:
+        tally = found.tally(whose)
+        if not tally.verdicts:
+            continue
+        parts = {stage: found.tally(whose, stage) for stage in Stage}
+        by_stage = ", ".join(f"{stage} {part.agreed}/{part.verdicts}" for stage, part in parts.items() if part.verdicts)
         yield (
-            f"  {title}: verdicts {tally.agreed}/{tally.verdicts} ({by_stage}); "
+            f"  {whose}: verdicts {tally.agreed}/{tally.verdicts} ({by_stage}); "
             f"values {tally.equal}/{tally.values}, {tally.unknown} not known"
         )
     counts = {outcome: sum(1 for _ in found.of(outcome)) for outcome in Outcome if outcome is not Outcome.AGREES}
