@@ -159,7 +159,12 @@ DRAFT = Factor(
 TARGET = Factor(
     "target",
     tuple(
-        Level(name, target=name, weight=4 if name in ("llama", "qwen3") else 2 if name in (*_MTP, *_EAGLE3) else 1)
+        Level(
+            name,
+            target=name,
+            sound_since="0.11.0" if name == "qwen3-next" else "",
+            weight=4 if name in ("llama", "qwen3") else 2 if name in (*_MTP, *_EAGLE3) else 1,
+        )
         for name in (*_PLAIN_TARGETS, *_MTP)
     ),
 )
@@ -271,7 +276,7 @@ KV_CACHE = Factor(
         flag("--kv-cache-dtype", "auto"),
         flag("--kv-cache-dtype", "bfloat16"),
         flag("--kv-cache-dtype", "fp8"),
-        flag("--block-size", "32"),
+        flag("--block-size", "32", sound_since="0.11.0"),
         flag("--kv-cache-dtype", "int3", odd=True),
     ),
 )
