@@ -85,5 +85,5 @@ def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, 
     models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
     plain: dict[str, JsonValue] = dict(oracle.facts)
     if question.gpu is not None:
-        plain["hardware.gpu"] = question.gpu
+        plain["hardware.gpu"] = oracle.cards.get(question.gpu, question.gpu)
     return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)
