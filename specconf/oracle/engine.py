@@ -33,6 +33,7 @@ class EngineOracle:
 
     `package` is the Python package of `specconf/engines/` that holds the adapter and the excluded classes. `gpus` are the
     kinds of GPU that a release can be shown, the usual one first; none: the engine is asked on its CPU platform.
+    `cards` names the very card that is shown where a kind is sold with several sizes of memory.
     `own_python_only`: no environment can be built, the user names one in which the engine is installed.
     `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
     `facts` says what the releases are shown of the hardware beside the GPU, `load_facts` what is there where they really serve.
@@ -43,6 +44,7 @@ class EngineOracle:
     canaries: tuple[Canary, ...]
     facts: Mapping[str, JsonValue]
     gpus: tuple[str, ...] = ()
+    cards: Mapping[str, str] = field(default_factory=dict)
     own_python_only: bool = False
     load_facts: Mapping[str, JsonValue] = field(default_factory=dict)
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -90,5 +90,5 @@ def judge(
     models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
     plain: dict[str, JsonValue] = dict(shown)
     if question.gpu is not None:
-        plain["hardware.gpu"] = question.gpu
+        plain["hardware.gpu"] = oracle.cards.get(question.gpu, question.gpu)
     return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)

@@ -52,6 +52,13 @@ def served_context(facts: Facts) -> Fact:
     return _length(facts, "target")
 
 
+def target_context(facts: Facts) -> Fact:
+    """The context that the target's own config gives; what a launch overrides in the config is not read."""
+    if facts.written("asked.json_model_override_args"):
+        return Missing("option.json_model_override_args", "the launch overrides the config")
+    return _length(facts, "target")
+
+
 def draft_context(facts: Facts) -> Fact:
     """The context that the draft's own config gives."""
     return _length(facts, "draft")
@@ -66,6 +73,7 @@ def longer_context_allowed(facts: Facts) -> Fact:
 
 DERIVATIONS: Mapping[str, Derivation] = {
     "served_context": served_context,
+    "target_context": target_context,
     "draft_context": draft_context,
     "longer_context_allowed": longer_context_allowed,
 }

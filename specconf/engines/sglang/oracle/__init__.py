@@ -34,6 +34,7 @@ ORACLE = EngineOracle(
     engine="sglang",
     package=__name__,
     gpus=("H100", "H200", "B200", "A100"),
+    cards={"A100": "A100 80GB"},  # sold in two sizes
     canaries=(
         _canary("a plain launch is accepted", Verdict.ACCEPTS, "config"),
         _canary("an unknown algorithm is rejected", Verdict.REJECTS, None, "--speculative-algorithm", "NO_SUCH"),
