@@ -108,8 +108,7 @@ def compare(
             found.unanswered[row.unanswered] = found.unanswered.get(row.unanswered, 0) + 1
             continue
         question = questions[row.launch]
-        shown, until = (oracle.load_facts, Stage.LOAD) if row.loaded else (oracle.facts, Stage.CONFIG)
-        found.compared.append(compare_one(row, question, judge(engine, shown, view, question, until)))
+        found.compared.append(compare_one(row, question, judge(engine, oracle, view, question, loaded=row.loaded)))
     return found
 
 

@@ -13,6 +13,7 @@ from specconf.findings import Finding, NotChecked, Stage
 from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
 from specconf.models.view import written_models
 from specconf.oracle.asking import Question
+from specconf.oracle.engine import EngineOracle
 from specconf.rules.checker import with_defaults
 from specconf.rules.judge import Judgement, judge_settings
 from specconf.verify.refusing import refuses, stops
@@ -65,14 +66,11 @@ class Ours:
         return found.value.values[0]
 
 
-def judge(
-    engine: Engine,
-    shown: Mapping[str, JsonValue],
-    view: View,
-    question: Question,
-    until: Stage = Stage.CONFIG,
-) -> Ours:
-    """Judge a question as the engine is asked it: its words, its models, and `shown`, the hardware that it is shown."""
+def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, *, loaded: bool = False) -> Ours:
+    """Judge a question as the engine is asked it: its words, its models, the hardware that it is shown.
+
+    `loaded`: the launch is started for real, and seen up to its loading.
+    """
     launch = Launch(
         engine.name,
         words(*question.argv),
@@ -88,7 +86,8 @@ def judge(
         return model_facts(dict(config), source=Source(SourceKind.GIVEN, name))
 
     models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
-    plain: dict[str, JsonValue] = dict(shown)
+    plain: dict[str, JsonValue] = dict(oracle.load_facts if loaded else oracle.facts)
     if question.gpu is not None:
         plain["hardware.gpu"] = oracle.cards.get(question.gpu, question.gpu)
+    until = Stage.LOAD if loaded else Stage.CONFIG
     return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)

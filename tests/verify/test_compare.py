@@ -21,11 +21,11 @@ from specconf.verify.refusing import alike
 LLAMA = filled({"architectures": ["LlamaForCausalLM"]})
 
 
-def compared(row: dict[str, Any], *words: str, models: Any = None, until: Stage = Stage.CONFIG) -> Compared:
+def compared(row: dict[str, Any], *words: str, models: Any = None) -> Compared:
     """A launch of vLLM 0.33.0 with what it is said to have answered."""
     question = Question(("vllm", "serve", "t", *words), models={"t": LLAMA, **(models or {})})
     said = {"origins": ("array 1:1",), "verdict": Verdict.ACCEPTS, "stage": "config", **row}
-    ours = judge(get_engine("vllm"), get_oracle("vllm").facts, load_database("vllm").at("0.33.0"), question, until)
+    ours = judge(get_engine("vllm"), get_oracle("vllm"), load_database("vllm").at("0.33.0"), question)
     return compare_one(Row(launch=question.key, **said), question, ours)
 
 
