@@ -85,6 +85,7 @@ _LAYERED: Mapping[str, tuple[str, Any, Any]] = {
     "Step3p5": ("layer_types", "full_attention", "sliding_attention"),
 }
 # Configs whose decoder is described by an inner config of this type.
+_NOTHING_PER_LAYER = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0}
 _INNER = {"Gemma4ForConditionalGeneration": "gemma4_text", "Gemma4Assistant": "gemma4_text"}
 
 
@@ -115,7 +116,7 @@ def filled(config: Mapping[str, Any]) -> dict[str, Any]:
     if inner is not None and "text_config" not in config:
         own = ("architectures", "text_config")
         text = {key: value for key, value in whole.items() if key not in own}
-        whole["text_config"] = text | {"model_type": inner, "hidden_size_per_layer_input": 0}
+        whole["text_config"] = text | {"model_type": inner, **_NOTHING_PER_LAYER}
     return whole
 
 

@@ -171,9 +171,21 @@ def _lilicorr_faults(draft: _Draft) -> Iterator[str]:
         yield f"lilicorr_candidate_topk is no power of two up to {_WIDEST}"
 
 
+# Where the members of DSPARK's head stand, in the order in which they are looked for.
+_SECTIONS = ("dspark_config", "dflash_config", "text_config", "")
+
+
 def _dspark_faults(draft: _Draft, *sections: str) -> Iterator[str]:
     """What DSPARK looks for beside what DFLASH does; `sections` are where a release looks for the members of its head."""
     prefixed = {key: draft.fact(f"draft.config.dspark_{key}") for key in _PREFIXED}
+    yield from _head_faults(draft, prefixed, sections)
+    layers = prefixed["target_layer_ids"]
+    if layers is not None and (not isinstance(layers, list) or not layers):
+        yield "dspark_target_layer_ids is no list of layers"
+    yield from _mask_faults(draft, prefixed["noise_token_id"], sections)
+
+
+def _head_faults(draft: _Draft, prefixed: Mapping[str, JsonValue], sections: tuple[str, ...]) -> Iterator[str]:
     rank = prefixed["markov_rank"]
     rank = draft.first("markov_rank", *sections) if rank is None else rank
     number = _number(0 if rank is None else rank)
@@ -185,10 +197,6 @@ def _dspark_faults(draft: _Draft, *sections: str) -> Iterator[str]:
         yield "markov_head_type is missing"
     if head is not None and str(head).lower() not in _HEADS:
         yield "markov_head_type is unknown"
-    layers = prefixed["target_layer_ids"]
-    if layers is not None and (not isinstance(layers, list) or not layers):
-        yield "dspark_target_layer_ids is no list of layers"
-    yield from _mask_faults(draft, prefixed["noise_token_id"], sections)
 
 
 def _mask_faults(draft: _Draft, noise: JsonValue, sections: tuple[str, ...]) -> Iterator[str]:
@@ -238,8 +246,14 @@ def draft_block(facts: Facts) -> Fact:
 
 
 def draft_gamma(facts: Facts) -> Fact:
-    """The number of tokens that DSPARK reads in the draft's config: a block is one token longer."""
-    return _block(facts, prefixed=True)
+    """The number of tokens that DSPARK reads in the draft's config, where it can read its head: a block is one token longer."""
+    draft = _Draft(facts)
+    try:
+        prefixed = {key: draft.fact(f"draft.config.dspark_{key}") for key in _PREFIXED}
+        unread = [each for each in _head_faults(draft, prefixed, _SECTIONS) if "head_type" in each]
+    except _Unknown as unknown:
+        return unknown.fact
+    return Known(None) if unread else _block(facts, prefixed=True)
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
@@ -250,6 +264,6 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "block_draft_faults_later": _list_of(_later_faults),
     "block_draft_layer_faults": _list_of(_layer_faults),
     "lilicorr_faults": _list_of(_lilicorr_faults),
-    "dspark_faults": _list_of(lambda draft: _dspark_faults(draft, "dspark_config", "dflash_config", "text_config", "")),
+    "dspark_faults": _list_of(lambda draft: _dspark_faults(draft, *_SECTIONS)),
     "dspark_faults_early": _list_of(lambda draft: _dspark_faults(draft, "dspark_config", "text_config", "")),
 }

@@ -82,15 +82,22 @@ def dflash_causal_fallback(facts: Facts) -> Fact:
     return either("fa4" if kind == "blackwell" else _fallback(kind) for kind in found.values)
 
 
+# Classes with experts though a config may not count them; and those for which a runner is picked on every GPU.
+_WITH_EXPERTS = ("DeepseekV", "NemotronH", "Qwen4Exp", "MiniMaxM")
+_OWN_RUNNER = ("DeepseekV4", "NemotronH")
+
+
 def target_moe_runner(facts: Facts) -> Fact:
     """The MoE runner of the target. What the engine makes of auto for experts on newer GPUs or of FP4 is not known."""
     found = facts.get("option.moe_runner_backend")
-    experts = facts.get("target.num_experts")
-    if found != Known("auto") or experts == Known(None) or experts == Known(0):
+    experts, architecture = facts.get("target.num_experts"), facts.get("target.architecture")
+    named = str(architecture.value) if isinstance(architecture, Known) else ""
+    plain = experts in (Known(None), Known(0)) and not named.startswith(_WITH_EXPERTS)
+    if found != Known("auto") or plain:
         return found
-    capability, architecture = facts.get("hardware.capability"), facts.get("target.architecture")
+    capability = facts.get("hardware.capability")
     newer = not isinstance(capability, Known) or not isinstance(capability.value, int | float) or capability.value >= 10
-    if newer or (isinstance(architecture, Known) and str(architecture.value).startswith("DeepseekV4")):
+    if newer or named.startswith(_OWN_RUNNER):
         return Missing("the MoE runner that SGLang picks for this target")
     return found
 

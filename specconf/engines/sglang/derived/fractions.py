@@ -22,6 +22,8 @@ _OTHER_INPUT = (
     "vision_tower",
     "img_processor",
 )
+# A class with this name has parts beside the text's, with sizes of its own where its config gives none.
+_OF_MORE_THAN_TEXT = "ForConditionalGeneration"
 
 
 def text_only(facts: Facts) -> Fact:
@@ -30,7 +32,12 @@ def text_only(facts: Facts) -> Fact:
     missing = next((fact for fact in found if isinstance(fact, Missing)), None)
     if missing is not None:
         return missing
+    named = facts.get("target.architecture")
+    if isinstance(named, Missing):
+        return named
     if all(fact == Known(None) for fact in found):
+        if isinstance(named, Known) and str(named.value).endswith(_OF_MORE_THAN_TEXT):
+            return Missing("what the target's config class assumes of images or sound")
         return Known(True)
     return Missing("whether the release serves the target with images or sound")
 
