@@ -28,6 +28,7 @@ from specconf.engines.vllm.derived import (
     speculation,
     speculators,
     steps,
+    weights,
 )
 from specconf.facts import Derivation
 
@@ -52,5 +53,6 @@ _TOPICS = (
     speculation,
     speculators,
     steps,
+    weights,
 )
 DERIVATIONS: Mapping[str, Derivation] = {name: fact for topic in _TOPICS for name, fact in topic.DERIVATIONS.items()}
