@@ -123,7 +123,7 @@ def compare_one(row: Row, question: Question, ours: Ours) -> Compared:
         outcome = Outcome.NOT_CHECKED if ours.doubts else Outcome.MISSED
     if not accepted or ours.refusals:
         return Compared(row, question, ours, outcome)
-    paths = tuple(path for path in row.values if ours.view.has(path))
+    paths = tuple(path for path in row.values if ours.view.has(path) and not ours.comes_later(path))
     return Compared(row, question, ours, outcome, paths, tuple(_differences(row, ours, paths)))
 
 

@@ -76,11 +76,12 @@ _FURTHER: Mapping[str, Mapping[str, Any]] = {
     "MuseGlimmer": _WINDOWED,
     "Step3p5": _WINDOWED | {"num_attention_groups": 2},
 }
-# Lists with one entry a layer: the first layer's, and that of all others.
+# Lists, and one text, with one entry a layer: the first layer's, and that of all others.
 _LAYERED: Mapping[str, tuple[str, Any, Any]] = {
     "DeepseekV4": ("compress_ratios", 0, 4),
     "Exaone4": ("layer_types", "full_attention", "sliding_attention"),
     "MiMoV2": ("hybrid_layer_pattern", 0, 1),
+    "NemotronH": ("hybrid_override_pattern", "M", "*"),
     "MuseGlimmer": ("layer_types", "full_attention", "sliding_attention"),
     "Step3p5": ("layer_types", "full_attention", "sliding_attention"),
 }
@@ -128,5 +129,6 @@ def _of_family(architecture: str, whole: Mapping[str, Any]) -> dict[str, Any]:
             found |= keys
     for prefix, (key, first, others) in _LAYERED.items():
         if architecture.startswith(prefix):
-            found[key] = [first, *[others] * (int(whole["num_hidden_layers"] or 1) - 1)]
+            entries = [first, *[others] * (int(whole["num_hidden_layers"] or 1) - 1)]
+            found[key] = "".join(entries) if first == "M" else entries
     return found

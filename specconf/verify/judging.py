@@ -65,6 +65,12 @@ class Ours:
             return UNKNOWN
         return found.value.values[0]
 
+    def comes_later(self, path: str) -> bool:
+        """Whether a value is set at a stage that the engine was not asked for, where its answer cannot hold it."""
+        found = self.effective.get(path)
+        constraint = self.view.db.constraint(found.origin) if found is not None else None
+        return constraint is not None and constraint.stage.rank > self.until.rank
+
 
 def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, *, loaded: bool = False) -> Ours:
     """Judge a question as the engine is asked it: its words, its models, the hardware that it is shown.
