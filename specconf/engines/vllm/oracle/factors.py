@@ -30,7 +30,6 @@ _EXPERTS = ("qwen3-moe", "mixtral", "gpt-oss", "deepseek-v2", "deepseek-v3", "gl
 _EAGLE3 = ("llama", "qwen2", "qwen3", "qwen3-moe", "gpt-oss", "mistral", "llama-fp8", "llama-awq", "deepseek-v3")
 _PLAIN_DRAFTS = ("same", "longer", "shorter")
 _PLAIN_TARGETS = (*_DENSE, "qwen3-moe", "mixtral", "gpt-oss", "deepseek-v2")
-_NO_LOOKUP = ("absent", "suffix_depth", "suffix_factor", "suffix_prob")
 _BY_TEXT = ("ngram", "ngram_gpu")
 _SPECULATES = (
     "ngram",
@@ -65,6 +64,11 @@ def _method(
 ) -> Level:
     suits: Mapping[str, tuple[str, ...]] = {"draft": drafts, **({"target": targets} if targets else {})}
     return Level(word, keys={"method": word}, weight=weight, suits=suits, sound_since=sound_since)
+
+
+def _refused(word: str, draft: str) -> Level:
+    """A method that a release knows by name and hardly ever takes."""
+    return Level(word, keys={"method": word}, odd=True, suits={"draft": (draft,)}, listed={"method_words": word})
 
 
 _ABSENT = Level("absent", weight=8)
@@ -103,9 +107,10 @@ METHOD = Factor(
             weight=3,
             suits={"draft": ("absent", "itself"), "target": _MTP},
         ),
-        _method("suffix", drafts=("absent",), weight=1),
+        # Hardly any environment has the package that the engine asks for first.
+        _refused("suffix", "absent"),
         _method("medusa", drafts=("medusa",), weight=1),
-        Level("mlp_speculator", keys={"method": "mlp_speculator"}, odd=True, suits={"draft": ("mlp-speculator",)}),
+        _refused("mlp_speculator", "mlp-speculator"),
         _method("dflash", drafts=("dflash",), weight=3, targets=("llama", "qwen3", "qwen3-moe", "gpt-oss")),
         _method("dspark", drafts=("dspark",), weight=1, targets=("llama", "qwen3", "qwen3-moe", "gpt-oss")),
         _method("extract_hidden_states", drafts=("absent",), weight=1),
@@ -275,7 +280,7 @@ KV_CACHE = Factor(
         Level("absent", weight=12),
         flag("--kv-cache-dtype", "auto"),
         flag("--kv-cache-dtype", "bfloat16"),
-        flag("--kv-cache-dtype", "fp8"),
+        flag("--kv-cache-dtype", "fp8", sound_since="0.22.0"),
         flag("--block-size", "32", sound_since="0.11.0"),
         flag("--kv-cache-dtype", "int3", odd=True),
     ),
