@@ -46,6 +46,14 @@ def target_config_length(facts: Facts) -> Fact:
     return facts.get("target.context_length")
 
 
+def rope_scaling_left_out(facts: Facts) -> Fact:
+    """Whether the target is of a family whose config class brings RoPE scaling of its own, and its config names none."""
+    kind = facts.get("target.model_type")
+    if not isinstance(kind, Known) or kind.value != "gpt_oss":
+        return Known(False) if isinstance(kind, Known) else kind
+    return Known(all(facts.get(f"target.config.{key}") == Known(None) for key in ("rope_scaling", "rope_parameters")))
+
+
 def draft_length(facts: Facts) -> Fact:
     """The longest sequence that the draft takes: as the launch says, else as its config allows."""
     if draft_is_target(facts) == Known(True):
@@ -120,6 +128,7 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "target_config_length": target_config_length,
     "draft_length": draft_length,
     "length_by_default": length_by_default,
+    "rope_scaling_left_out": rope_scaling_left_out,
     "draft_length_served": draft_length_served,
     "whole_prompt_step": whole_prompt_step,
     "architecture_names": architecture_names,

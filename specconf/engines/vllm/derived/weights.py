@@ -1,9 +1,11 @@
-"""How the engine has the target's weights read and in which data type it computes, and a length that is written as text."""
+"""How the engine has the target's weights read and in which data type it computes, a length that is written as text,
+and members of options that some releases do not know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from specconf.engines.vllm.derived.members import member
 from specconf.engines.vllm.derived.speculation import CONFIG
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
 
@@ -63,6 +65,8 @@ def length_written_as_text(facts: Facts) -> Fact:
 
 
 DERIVATIONS: Mapping[str, Derivation] = {
+    "attention_indexer_dtype": lambda facts: member(facts, "attention_config", "indexer_kv_dtype"),
+    "rope_fusion": lambda facts: member(facts, "compilation_config", "pass_config", "fuse_rope_kvcache"),
     "target_quantization": target_quantization,
     "compute_dtype": compute_dtype,
     "length_written_as_text": length_written_as_text,
