@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 PROCESSES = Path("/proc")
-# A server that is asked to end has so long before it is ended.
-GRACE = 10.0
+# A server that is asked to end has so long before it is ended; what it shares in memory is only freed if it ends by itself.
+GRACE = 30.0
 
 
 class Server:

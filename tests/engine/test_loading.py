@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from specconf.engines.vllm.oracle import serving
-from specconf.oracle.asking import Answer, Verdict
+from specconf.oracle.asking import Answer, Unanswered, Verdict
 from specconf.oracle.environment import cache_root
 from specconf.oracle.serving import Serving
 from specconf.verify import loads
@@ -35,15 +35,24 @@ def environment() -> Serving:
     )
 
 
-def test_one_head_is_served_and_on_another_target_dies_at_load(environment: Serving) -> None:
-    asked = {each.origin: each.question for each in loads.methods()}
-    served = load(environment, asked["load eagle3, reduced vocabulary"], limit_s=LIMIT).answer
-    assert isinstance(served, Answer), served
-    assert (served.verdict, served.stage) == (Verdict.ACCEPTS, "request")
-    died = load(environment, asked["load eagle3 on OPT"], limit_s=LIMIT).answer
-    assert isinstance(died, Answer), died
-    assert (died.verdict, died.stage) == (Verdict.CRASHES, "load")
-    assert died.where.startswith("vllm/")
+def _answer(environment: Serving, name: str) -> Answer:
+    question = {each.origin: each.question for each in loads.methods()}[name]
+    answer = load(environment, question, limit_s=LIMIT).answer
+    if isinstance(answer, Unanswered) and answer.excluded == "no-answer":
+        pytest.skip(f"this machine is too slow or too busy: {answer.reason}")
+    assert isinstance(answer, Answer), answer
+    return answer
+
+
+def test_an_eagle3_head_is_served_on_llama(environment: Serving) -> None:
+    answer = _answer(environment, "load eagle3, reduced vocabulary")
+    assert (answer.verdict, answer.stage) == (Verdict.ACCEPTS, "request")
+
+
+def test_an_eagle3_head_on_opt_dies_at_load(environment: Serving) -> None:
+    answer = _answer(environment, "load eagle3 on OPT")
+    assert (answer.verdict, answer.stage) == (Verdict.CRASHES, "load")
+    assert answer.where.startswith("vllm/")
 
 
 def _tensors(file: Path) -> dict[str, list[int]]:
