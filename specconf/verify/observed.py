@@ -256,7 +256,8 @@ def _row(line: Mapping[str, Any], header: Header, place: str) -> Row:
     if line["stage"] in ("load", "request") and not header.loaded.get("sha256"):
         raise DatabaseError(f"{place}: it was loaded, and the header names no wheel that loaded it.")
     plain = header.plain.get(line.get("gpu", "cpu"), {})
-    values = {**plain, **line.get("values", {})} if verdict is Verdict.ACCEPTS else {}
+    looked_at = verdict is Verdict.ACCEPTS and line["stage"] not in ("load", "request")
+    values = {**plain, **line.get("values", {})} if looked_at else {}
     gone = line.get("unset", ())
     return Row(
         launch=line["launch"],
