@@ -145,7 +145,7 @@ def test_rules_about_experts_and_heads_say_nothing_of_an_unknown_target() -> Non
     given = case("0.33.0", None, "--enable-expert-parallel", "-tp", "3", "--max-model-len", "1024")
     judgement = judged_without_configs(given)
     assert not judgement.findings
-    assert {"vllm/expert-parallel-dense-target", "vllm/tensor-parallel-heads", "vllm/max-length-above-target"} <= {
+    assert {"vllm/expert-parallel-dense-target", "vllm/tensor-parallel-heads", "vllm/max-length-above-target-030"} <= {
         n.constraint for n in judgement.result.not_checked
     }
 

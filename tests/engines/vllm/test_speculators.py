@@ -91,9 +91,9 @@ def test_adapters_are_served_where_a_spec_lists_them(features: list[str] | None,
     assert ("vllm/lora-not-documented" in {f.constraint for f in result.findings}) is told
 
 
-@pytest.mark.parametrize(("name", "refused"), [("FLASH_ATTN_VLLM_V1", False), ("NONE_VLLM_V1", True)])
+@pytest.mark.parametrize(("name", "refused"), [("FLASH_ATTN", False), ("FLASH_ATTN_VLLM_V1", True), ("NONE", True)])
 @pytest.mark.parametrize("release", ["0.11.0", "0.12.0"])
-def test_the_old_ending_of_a_backend_is_taken_off(release: str, name: str, *, refused: bool) -> None:
+def test_a_backend_with_the_old_ending_is_refused(release: str, name: str, *, refused: bool) -> None:
     env = {"VLLM_ATTENTION_BACKEND": name}
     result = judged({"release": release, "argv": ["vllm", "serve", "/m"], "env": env, "target": TARGET}).result
     assert ("vllm/attention-backend-variable-refused-011" in {f.constraint for f in result.findings}) is refused
