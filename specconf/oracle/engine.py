@@ -27,6 +27,31 @@ class Canary:
     stage: str | None = None
 
 
+# The target of every engine's canaries: an ordinary small model.
+_TARGET: Mapping[str, JsonValue] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 128,
+    "intermediate_size": 256,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 4096,
+    "vocab_size": 1024,
+    "torch_dtype": "bfloat16",
+    "rms_norm_eps": 1e-6,
+    "hidden_act": "silu",
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+def canary(program: tuple[str, ...], name: str, verdict: Verdict, stage: str | None, *argv: str) -> Canary:
+    """A canary about an ordinary small model, which `program` names `target`; `argv` are the words beside it."""
+    return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
+
+
 @dataclass(frozen=True, slots=True)
 class EngineOracle:
     """How one engine is asked.

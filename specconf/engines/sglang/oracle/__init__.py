@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from specconf.oracle.asking import Question, Verdict
-from specconf.oracle.engine import Canary, EngineOracle
-from specconf.words import JsonValue
+from functools import partial
 
-_TARGET: dict[str, JsonValue] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 128,
-    "intermediate_size": 256,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 32,
-    "num_hidden_layers": 2,
-    "max_position_embeddings": 4096,
-    "vocab_size": 1024,
-    "torch_dtype": "bfloat16",
-    "rms_norm_eps": 1e-6,
-    "hidden_act": "silu",
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
+from specconf.oracle.asking import Verdict
+from specconf.oracle.engine import EngineOracle, canary
 
-
-def _canary(name: str, verdict: Verdict, stage: str | None, *argv: str) -> Canary:
-    program = ("python", "-m", "sglang.launch_server", "--model-path", "target")
-    return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
-
+_canary = partial(canary, ("python", "-m", "sglang.launch_server", "--model-path", "target"))
 
 ORACLE = EngineOracle(
     engine="sglang",

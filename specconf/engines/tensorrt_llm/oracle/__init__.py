@@ -7,30 +7,13 @@ package itself.
 
 from __future__ import annotations
 
-from specconf.oracle.asking import Question, Verdict
-from specconf.oracle.engine import Canary, EngineOracle
-from specconf.words import JsonValue
+from functools import partial
 
-_TARGET: dict[str, JsonValue] = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": 128,
-    "intermediate_size": 256,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 32,
-    "num_hidden_layers": 2,
-    "max_position_embeddings": 4096,
-    "vocab_size": 1024,
-    "torch_dtype": "bfloat16",
-}
+from specconf.oracle.asking import Verdict
+from specconf.oracle.engine import EngineOracle, canary
 
-
-def _canary(name: str, verdict: Verdict, stage: str, *argv: str) -> Canary:
-    # 0.20.0 takes the TensorRT backend where none is named.
-    program = ("trtllm-serve", "target", "--backend", "pytorch")
-    return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
-
+# 0.20.0 takes the TensorRT backend where none is named.
+_canary = partial(canary, ("trtllm-serve", "target", "--backend", "pytorch"))
 
 ORACLE = EngineOracle(
     engine="tensorrt-llm",
