@@ -9,7 +9,7 @@ recorded answers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +81,33 @@ def page(engine: str, releases: Mapping[str, Any]) -> str:
         *_constraints(releases),
         *_costs(releases),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(title: str, about: Sequence[str], columns: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """A heading, what the table shows, and the table."""
+    yield f"## {title}"
+    yield ""
+    if about:
+        yield from about
+        yield ""
+    yield f"| {columns} |"
+    yield "|" + " --- |" * len(columns.split(" | "))
+    for cells in rows:
+        yield f"| {' | '.join(str(cell) for cell in cells)} |"
+    yield ""
 
 
 def _verdicts(releases: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Verdicts"
-    yield ""
-    yield "By the stage at which the release stopped, or up to which it was asked: launches that agree of all."
-    yield ""
-    yield "| release | whose | all | parse | config | load | request | false errors | not checked | refused, passed by us |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield from _section(
+        "Verdicts",
+        ["By the stage at which the release stopped, or up to which it was asked: launches that agree of all."],
+        "release | whose | all | parse | config | load | request | false errors | not checked | refused, passed by us",
+        _verdict_rows(releases),
+    )
+
+
+def _verdict_rows(releases: Mapping[str, Any]) -> Iterator[list[str]]:
     for release, told in reversed(releases.items()):
         for origin, name in ORIGINS.items():
             part = told[origin]
@@ -99,9 +116,7 @@ def _verdicts(releases: Mapping[str, Any]) -> Iterator[str]:
             cells = [release, name, _agreed(part["all"])]
             cells += [_agreed(part.get(stage)) for stage in ("parse", "config", "load", "request")]
             wrong = ("false error", "rejected, not checked", "rejected, passed by us")
-            cells += [str(part["outcomes"][each]) for each in wrong]
-            yield f"| {' | '.join(cells)} |"
-    yield ""
+            yield [*cells, *(str(part["outcomes"][each]) for each in wrong)]
 
 
 def _agreed(tally: Mapping[str, int] | None) -> str:
@@ -111,19 +126,21 @@ def _agreed(tally: Mapping[str, int] | None) -> str:
 
 
 def _values(releases: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Values in force"
-    yield ""
-    yield "Of launches that both accept. What is not known to us counts as not equal."
-    yield ""
-    yield "| release | whose | equal | not known | other |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield from _section(
+        "Values in force",
+        ["Of launches that both accept. What is not known to us counts as not equal."],
+        "release | whose | equal | not known | other",
+        _value_rows(releases),
+    )
+
+
+def _value_rows(releases: Mapping[str, Any]) -> Iterator[list[Any]]:
     for release, told in reversed(releases.items()):
         for origin, name in COUNTED.items():
             all_ = told[origin]["all"]
             other = all_["values"] - all_["equal"] - all_["unknown"]
             equal = f"{all_['equal']}/{all_['values']} ({share(all_['equal'], all_['values'])})"
-            yield f"| {release} | {name} | {equal} | {all_['unknown']} | {other} |"
-    yield ""
+            yield [release, name, equal, all_["unknown"], other]
 
 
 def _left(engine: str, releases: Mapping[str, Any]) -> Iterator[str]:
@@ -162,20 +179,24 @@ def _constraints(releases: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _costs(releases: Mapping[str, Any]) -> Iterator[str]:
-    yield "## What asking a release costs"
-    yield ""
-    yield "Seconds on two cores beside other work. `own` is on disk for the release alone, `shared` with other releases."
-    yield "A cold release is built, imported and asked; a warm one imported and asked."
-    yield ""
-    yield "| release | answers | build s | import s | asking s | ms an answer | own MB | shared MB |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield from _section(
+        "What asking a release costs",
+        [
+            "Seconds on two cores beside other work. `own` is on disk for the release alone, `shared` with other releases.",
+            "A cold release is built, imported and asked; a warm one imported and asked.",
+        ],
+        "release | answers | build s | import s | asking s | ms an answer | own MB | shared MB",
+        _cost_rows(releases),
+    )
+
+
+def _cost_rows(releases: Mapping[str, Any]) -> Iterator[list[Any]]:
     for release, told in reversed(releases.items()):
         cost = told["cost"]
         answers = cost.get("answers") or 0
         each = f"{1000 * cost['ask_seconds'] / answers:.0f}" if answers else "-"
         cells = [answers, cost.get("build_seconds", "-"), cost.get("import_seconds"), cost.get("ask_seconds"), each]
-        cells += [cost.get("own_mb", "-"), cost.get("shared_mb", "-")]
-        yield f"| {release} | {' | '.join(str(cell) for cell in cells)} |"
+        yield [release, *cells, cost.get("own_mb", "-"), cost.get("shared_mb", "-")]
 
 
 def with_table(text: str, found: Mapping[str, Mapping[str, Any]]) -> str:
