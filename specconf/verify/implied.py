@@ -9,6 +9,7 @@ from specconf.compat.rows import Constraint
 from specconf.findings import Stage
 from specconf.oracle.asking import Verdict
 from specconf.verify.compare import Agreement, Compared
+from specconf.verify.judging import UNKNOWN
 from specconf.verify.observed import Whose
 from specconf.verify.refusing import STOPS
 
@@ -45,8 +46,10 @@ def _of(constraint: Constraint, probe: Compared, twin: Compared | None) -> Impli
     compared = [path for path in constraint.sets if path in probe.compared]
     if not compared:
         return Implied.UNSEEN
-    wrong = {difference.path for difference in probe.differences}
-    return Implied.CONTRADICTED if wrong.intersection(compared) else Implied.CONFIRMED
+    wrong = {difference.path: difference.ours for difference in probe.differences if difference.path in compared}
+    if any(ours is UNKNOWN for ours in wrong.values()):  # it says one of several values: neither right nor wrong
+        return Implied.UNSEEN
+    return Implied.CONTRADICTED if wrong else Implied.CONFIRMED
 
 
 def _of_refusal(constraint: Constraint, probe: Compared, twin: Compared | None) -> Implied:
@@ -54,7 +57,9 @@ def _of_refusal(constraint: Constraint, probe: Compared, twin: Compared | None) 
     if constraint.stage.rank > Stage.CONFIG.rank and probe.row.stage in ("parse", "config"):
         return Implied.UNSEEN
     if probe.row.verdict is Verdict.ACCEPTS:
-        return Implied.CONTRADICTED
+        # On the hardware that the engine was asked on, the constraint may not hold of its own probe: another platform's rule.
+        said = any(finding.constraint == constraint.id for finding in probe.ours.refusals)
+        return Implied.CONTRADICTED if said else Implied.UNSEEN
     if twin is None:
         return Implied.UNSEEN
     same = (

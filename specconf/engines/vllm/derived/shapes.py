@@ -80,6 +80,40 @@ def length_by_default(facts: Facts) -> Fact:
     return _shorter(window, length)
 
 
+# Config classes whose window is not None where the config.json gives none: MistralConfig of transformers 4.
+_WINDOW_OF_CLASS = {"mistral": 4096}
+
+
+def target_window(facts: Facts) -> Fact:
+    """The window of the target's sliding attention as its config class hands it on; none with --disable-sliding-window.
+
+    ModelConfig.get_sliding_window, vllm/config/__init__.py (0.10.2).
+    """
+    cut, window, config = (
+        facts.get("asked.disable_sliding_window"),
+        facts.get("target.sliding_window"),
+        facts.get("target.config"),
+    )
+    if cut == Known(True):
+        return Known(None)
+    written = config.value if isinstance(config, Known) else None
+    if (
+        window == Known(None) and isinstance(written, dict) and "sliding_window" not in written
+    ):  # null says that there is none
+        return Known(_WINDOW_OF_CLASS.get(str(written.get("model_type"))))
+    return window
+
+
+def target_windows_mixed(facts: Facts) -> Fact:
+    """Whether layers with and without a window take turns in the target: is_interleaved, vllm/transformers_utils/config.py."""
+    kinds = facts.get("target.config.layer_types")
+    if not isinstance(kinds, Known):
+        return kinds
+    return Known(
+        isinstance(kinds.value, list) and {"full_attention", "sliding_attention"}.issubset(map(str, kinds.value))
+    )
+
+
 def _shorter(left: Fact, right: Fact) -> Fact:
     """The smaller of two lengths; what is missing where one is not known."""
     sizes = [whole_number(fact, "the lengths of target and draft") for fact in (left, right)]
@@ -126,6 +160,8 @@ DERIVATIONS: Mapping[str, Derivation] = {
     "target_text_model_type": target_text_model_type,
     "target_length": target_length,
     "target_config_length": target_config_length,
+    "target_window": target_window,
+    "target_windows_mixed": target_windows_mixed,
     "draft_length": draft_length,
     "length_by_default": length_by_default,
     "rope_scaling_left_out": rope_scaling_left_out,
