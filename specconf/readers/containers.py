@@ -1,6 +1,6 @@
 """What `docker run` starts: the image, the command inside it, and the environment it is given.
 
-An image says the engine's release by its tag, and for some images the program by their entrypoint; both are one table.
+An image says the engine's release by its tag, and for some images the program by their entrypoint: `images` knows them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from specconf.readers.images import Image, known_images
+from specconf.readers.stated import Firmness, Stated
 from specconf.readers.wrappers import program_name
-from specconf.words import Span, Word
+from specconf.words import Word
 
 _PROGRAMS = frozenset({"docker", "podman", "nerdctl"})
 _VALUED = """
@@ -26,22 +28,6 @@ _TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """A published image of an engine. `entrypoint`: the program's words that the image adds itself."""
-
-    engine: str
-    repository: str
-    entrypoint: tuple[str, ...] = ()
-
-
-IMAGES: tuple[Image, ...] = (
-    Image("vllm", "vllm/vllm-openai", ("vllm", "serve")),
-    Image("sglang", "lmsysorg/sglang"),
-    Image("tensorrt-llm", "nvidia/tensorrt-llm/release"),
-)
-
-
-@dataclass(frozen=True, slots=True)
 class Container:
     """A container's start: its command as far as it is written, and what the image tells.
 
@@ -53,9 +39,7 @@ class Container:
     env: tuple[tuple[str, Word], ...]
     env_files: tuple[Word, ...]
     volumes: tuple[tuple[str, str], ...]
-    image: Image | None
-    release: str | None
-    image_where: Span | None
+    stated: tuple[Stated, ...]
 
 
 def started_container(words: tuple[Word, ...]) -> Container | None:
@@ -86,13 +70,13 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
         at += 2 if separate else 1
     if at >= len(words):
         return None
-    image, release = known_image(words[at].value or "")
+    image = image_of(words[at])
     command = words[at + 1 :]
     if entrypoint is not None and entrypoint.value:
         command = (entrypoint, *command)
-    elif image is not None and image.entrypoint and not _is_program(command):
-        command = (*_entrypoint_words(image, command, words[at]), *command)
-    return Container(command, tuple(env), tuple(env_files), tuple(volumes), image, release, words[at].span)
+    elif image is not None:
+        command = (*image.program(command, words[at]), *command)
+    return Container(command, tuple(env), tuple(env_files), tuple(volumes), image.stated if image else ())
 
 
 def _after_run(words: tuple[Word, ...]) -> int | None:
@@ -139,26 +123,46 @@ def path_inside(name: str, volumes: tuple[tuple[str, str], ...]) -> str | None:
     return None
 
 
-def _is_program(command: tuple[Word, ...]) -> bool:
-    """Whether the words after an image with an entrypoint of its own still start a program."""
-    return bool(command) and program_name(command[0]) == "vllm"
+@dataclass(frozen=True, slots=True)
+class UsedImage:
+    """An engine's image as a file names it: whose it is, what it starts by itself, and the release that its name states."""
+
+    image: Image
+    stated: tuple[Stated, ...]
+
+    def program(self, command: tuple[Word, ...], where: Word) -> tuple[Word, ...]:
+        """The words that the image's entrypoint puts before a command; none where it has none, or is written again.
+
+        Of an entrypoint that changed, the one whose release is stated, else that which the command's options fit.
+        """
+        from specconf.readers.launches import match_program
+
+        entrypoint = self.image.entrypoint
+        if not entrypoint or match_program(command) is not None:
+            return ()
+        if self.image.module_entrypoint and any(word.text.partition("=")[0] == "--model" for word in command):
+            entrypoint = self.image.module_entrypoint
+        return tuple(Word(value=text, span=where.span, raw=text) for text in entrypoint)
 
 
-def _entrypoint_words(image: Image, command: tuple[Word, ...], where: Word) -> tuple[Word, ...]:
-    """The words that the image adds; one that is given its model as an option is of the old kind, a module."""
-    texts = image.entrypoint
-    options = [word.text.partition("=")[0] for word in command]
-    if image.engine == "vllm" and "--model" in options:
-        texts = ("python3", "-m", "vllm.entrypoints.openai.api_server")
-    return tuple(Word(value=text, span=where.span, raw=text) for text in texts)
-
-
-def known_image(name: str) -> tuple[Image | None, str | None]:
-    """The engine's image that a reference names, and the release in its tag; mirrors keep the end of the name."""
-    reference = name.partition("@")[0]
-    repository, _, tag = reference.rpartition(":") if ":" in reference.rpartition("/")[2] else (reference, "", "")
-    for image in IMAGES:
+def image_of(reference: Word) -> UsedImage | None:
+    """The engine's image that a reference names; mirrors keep the end of the name. None for all others."""
+    name = (reference.value if reference.value is not None else reference.raw).partition("@")[0]
+    repository, _, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "")
+    for image in known_images():
         if repository == image.repository or repository.endswith("/" + image.repository):
-            found = _TAG.match(tag)
-            return image, found["release"] if found else None
-    return None, None
+            return UsedImage(image, _stated_by(image, tag, reference))
+    return None
+
+
+def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
+    engine, where = image.engine, reference.span
+    if reference.value is None and not _TAG.match(tag):
+        return ()
+    mapped = image.tags.get(tag.removeprefix("v")) if image.tags is not None else None
+    if image.tags is not None:
+        return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()
+    found = _TAG.match(tag)
+    if found is None:
+        return (Stated(engine, tag or "latest", Firmness.FLOATING, "image tag", where),)
+    return (Stated(engine, found["release"], Firmness.FORK if image.fork else Firmness.EXACT, "image tag", where),)

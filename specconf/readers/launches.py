@@ -9,8 +9,11 @@ import re
 from dataclasses import dataclass, replace
 
 from specconf.errors import InputError
-from specconf.readers.containers import Container, path_inside, started_container
+from specconf.readers.containers import Container, image_of, path_inside, started_container
+from specconf.readers.found import ReadLaunch
+from specconf.readers.fragments import Document, Fragment
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.stated import Stated
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
@@ -103,21 +106,12 @@ def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
     return "?", at
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLaunch:
-    """A launch in a script, with the release of its image's tag. `orphans`: words of a command right after it that
-    starts with an option. Such a command is what a comment or a missing backslash cuts off: the shell runs it as a
-    program of its own. `env_files`: files not read that may set variables for the launch.
-    """
-
-    launch: Launch
-    release: str | None = None
-    release_where: Span | None = None
-    orphans: tuple[Word, ...] = ()
-    env_files: tuple[Word, ...] = ()
+def script_launches(document: Document) -> list[ReadLaunch]:
+    """The launches in a shell script, as a deploy file."""
+    return find_launches(document.text, document.path)
 
 
-def find_launches(text: str, path: str) -> list[FoundLaunch]:
+def find_launches(text: str, path: str) -> list[ReadLaunch]:
     """The launches in a shell script. Fails when a launch stands where the script cannot be parsed."""
     try:
         return _in_script(text, read_shell(text, path), (), ())
@@ -127,9 +121,9 @@ def find_launches(text: str, path: str) -> list[FoundLaunch]:
 
 def _in_script(
     text: str, script: Script, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
-) -> list[FoundLaunch]:
+) -> list[ReadLaunch]:
     files = (*files, *script.files)
-    found: list[FoundLaunch] = []
+    found: list[ReadLaunch] = []
     for at, command in enumerate(script.commands):
         env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
@@ -138,7 +132,7 @@ def _in_script(
     return found
 
 
-def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[FoundLaunch]:
+def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
     inner = _script_word(command.words)
     if inner is not None:
@@ -158,23 +152,60 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
             where=command.span,
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
-    return [FoundLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
+    return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
 
 
-def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
     words, assignments = stripped(container.words)
     own = tuple(assignment_of(word) for word in assignments)
     inside = replace(command, words=words, env=(*container.env, *own))
     shared = [replace(file, name=name) for file in files if (name := path_inside(file.name, container.volumes))]
     # A container gets no variables of the shell around it.
     found = _in_command(inside, (*files, *shared), container.env_files) if words else []
-    image, release, where = container.image, container.release, container.image_where
-    if image is None or release is None:
-        return found
-    return [
-        replace(item, release=release, release_where=where) if item.launch.engine == image.engine else item
-        for item in found
-    ]
+    return [_with_stated(item, container.stated) for item in found]
+
+
+def _with_stated(item: ReadLaunch, stated: tuple[Stated, ...]) -> ReadLaunch:
+    """A launch with what is stated of its engine, behind what was found nearer to it."""
+    own = tuple(one for one in stated if one.engine == item.launch.engine)
+    return replace(item, stated=(*item.stated, *own))
+
+
+MANY = "further words"  # how words that a file does not show are told
+
+
+def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
+    """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
+    files = tuple(ShellFile(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
+    try:
+        if fragment.script is not None:
+            text = fragment.script.text
+            script = read_shell(text, path, inside=fragment.script)
+            outer = dict(fragment.env)
+            commands = tuple(replace(c, env=tuple({**outer, **dict(c.env)}.items())) for c in script.commands)
+            found = _in_script(text, replace(script, commands=commands), files, ())
+        else:
+            found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
+    except RecursionError as error:
+        raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
+    image = image_of(fragment.image) if fragment.image is not None else None
+    stated = (*(image.stated if image else ()), *fragment.stated)
+    return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+
+
+def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
+    words = fragment.words
+    image = image_of(fragment.image) if fragment.image is not None else None
+    if fragment.adds_program and image is not None and fragment.image is not None:
+        words = (*image.program(words, fragment.image), *words)
+    if not words:
+        return []
+    words, assignments = stripped(words)
+    own = tuple(assignment_of(word) for word in assignments)
+    if fragment.open_ended:
+        words = (*words, Word(value=None, span=fragment.where, raw=MANY, may_be_many=True))
+    span = fragment.where or words[0].span or Span(path)
+    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, ()) if words else []
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
-from specconf.readers.source import SourceText
+from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import is_closed, split_words, word_end
 from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
 from specconf.readers.wrappers import assignment_of, program_name, stripped
@@ -58,15 +58,15 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str, origin: Span | None = None) -> Script:
+def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    `origin`: where the text begins in its file, when it is a part of one.
+    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands there.
     """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
 
-    source = SourceText(text, path, origin)
+    source = SourceText(text, path, origin, inside)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
     walker.script(tree.root_node)

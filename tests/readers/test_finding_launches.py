@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specconf.errors import InputError
-from specconf.readers.launches import FoundLaunch, find_launches, match_program
+from specconf.readers.found import ReadLaunch
+from specconf.readers.launches import find_launches, match_program
 from specconf.words import words
 
 
-def found(script: str) -> list[FoundLaunch]:
+def found(script: str) -> list[ReadLaunch]:
     return find_launches(script, "launch.sh")
 
 
-def texts(item: FoundLaunch) -> list[str]:
+def texts(item: ReadLaunch) -> list[str]:
     return [word.text for word in item.launch.argv]
 
 
