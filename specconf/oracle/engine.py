@@ -62,6 +62,9 @@ class EngineOracle:
     `own_python_only`: no environment can be built, the user names one in which the engine is installed.
     `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
     `facts` says what the releases are shown of the hardware beside the GPU, `load_facts` what is there where they really serve.
+    `edition` numbers the way of asking: it rises where the adapter gives another answer to the same launch, and what was
+    recorded of an earlier one is asked again. `own_code`: architectures of which the engine runs the checkpoint's own code
+    before it has a verdict.
     """
 
     engine: str
@@ -73,6 +76,8 @@ class EngineOracle:
     own_python_only: bool = False
     load_facts: Mapping[str, JsonValue] = field(default_factory=dict)
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    edition: int = 1
+    own_code: frozenset[str] = frozenset()
 
     @property
     def platform(self) -> str:

@@ -26,6 +26,7 @@ ORACLE = EngineOracle(
         "role.bare_models": True,  # a question's models are their configs alone
     },
     load_facts={"hardware.platform": "cpu", "hardware.triton": False},
+    own_code=frozenset({"KimiK25ForConditionalGeneration"}),  # its image processor
     effective={
         "max_num_seqs": ("scheduler_config.max_num_seqs",),
         "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),
