@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -115,6 +116,7 @@ class _Build:
 
     def make(self, archive: Path | None) -> None:
         """Make it anew, whatever lies in its folder."""
+        began = time.monotonic()
         target = environment_dir(self.engine, self.release, self.root)
         shutil.rmtree(target, ignore_errors=True)
         scratch = target / "download"
@@ -131,7 +133,8 @@ class _Build:
         base = self._base(requirements, settled(self.engine, self.release))
         self._join(target, sources, base)
         record = {"engine": self.engine, "release": self.release, **noted, "torch": self.torch, "base": base.name}
-        _mark(target, record | {"requirements": requirements})
+        seconds = round(time.monotonic() - began, 1)
+        _mark(target, record | {"requirements": requirements, "build_seconds": seconds})
 
     def _pip_for(self, build_needs: tuple[str, ...]) -> list[str | Path]:
         """The pip that downloads; one that stands beside torch and what an sdist's build script asks for, if it does."""

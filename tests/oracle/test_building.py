@@ -92,6 +92,12 @@ def test_the_marker_says_that_the_requirements_are_not_of_the_releases_time(made
     assert settled("sglang", RELEASE) is not None
 
 
+def test_the_marker_says_how_long_it_took(made: Path) -> None:
+    found = find("sglang", RELEASE, made)
+    assert found is not None
+    assert json.loads((found.folder / MARKER).read_text())["build_seconds"] > 0
+
+
 def test_a_release_that_states_the_same_shares_the_base(root: Path, index: Path, tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, "sglang", "0.5.22", requires=STATED)
     found = build("sglang", "0.5.22", root=root, archive=wheel)
