@@ -38,6 +38,13 @@ class Whose(StrEnum):
     LOADED = "loaded"
 
 
+class Source(StrEnum):
+    """What launches of which nobody wrote a verdict are from."""
+
+    ARRAY = "array"
+    CORPUS = "corpus"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One answer. `values` are those in force that were looked at, by path; `unanswered` is why there is no verdict."""
@@ -61,6 +68,13 @@ class Row:
         return Whose.OWN if any(origin.startswith(("probe ", "twin ")) for origin in self.origins) else Whose.NOBODY
 
     @property
+    def source(self) -> Source | None:
+        """What a launch that is nobody's is from; one of people's documents that the array has, too, counts as theirs."""
+        if self.whose is not Whose.NOBODY:
+            return None
+        return Source.CORPUS if any(origin.startswith("corpus ") for origin in self.origins) else Source.ARRAY
+
+    @property
     def loaded(self) -> bool:
         """Whether the launch was started for real."""
         return any(origin.startswith(LOADED) for origin in self.origins)
@@ -71,6 +85,7 @@ class Header:
     """What ran: the release's archive and its hash, the versions beside it, what each canary said, and what it cost.
 
     `broken` names the canaries that failed: then nothing else was asked. `plain`: values in force of a plain launch, by GPU.
+    `edition`: the number of the way in which it was asked; None in files of a time before the ways were numbered.
     """
 
     engine: str
@@ -81,6 +96,7 @@ class Header:
     versions: Mapping[str, str]
     standins: tuple[str, ...] = ()
     seed: int = 0
+    edition: int | None = None
     canaries: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
     cost: Mapping[str, Any] = field(default_factory=dict)
@@ -146,7 +162,7 @@ class Folder:
 
     def _observed(self, release: str, lines: list[dict[str, Any]], path: Path) -> Observed:
         if not lines:
-            raise DatabaseError(f"{path}: it is empty.")
+            raise DatabaseError(f"{path}: nothing is recorded there.")
         check_header(lines[0], f"{path}:1", engine=self.engine, release=release)
         header = _header(lines[0])
         rows: list[Row] = []
@@ -265,6 +281,7 @@ def _header(line: Mapping[str, Any]) -> Header:
         versions=line["versions"],
         standins=tuple(line.get("standins", ())),
         seed=line.get("seed", 0),
+        edition=line.get("edition"),
         canaries=tuple(line.get("canaries", ())),
         broken=tuple(line.get("broken", ())),
         cost=line.get("cost", {}),
@@ -283,6 +300,7 @@ def _header_row(header: Header) -> dict[str, Any]:
         "versions": dict(header.versions),
         "standins": list(header.standins),
         "seed": header.seed,
+        "edition": header.edition,
         "canaries": list(header.canaries),
         "broken": list(header.broken),
         "cost": dict(header.cost),
@@ -292,7 +310,8 @@ def _header_row(header: Header) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value}
 
 
-def _profile(gpu: str | None) -> str:
+def profile_of(gpu: str | None) -> str:
+    """The name in a header's `plain` of what a release is shown."""
     return gpu or "cpu"
 
 
@@ -323,7 +342,7 @@ def _answer_row(row: Row, header: Header, questions: Mapping[str, Question]) -> 
     line: dict[str, Any] = {"launch": row.launch, "origins": list(row.origins)}
     if row.verdict is None:
         return line | {"unanswered": row.unanswered, "says": row.says}
-    profile = _profile(questions[row.launch].gpu)
+    profile = profile_of(questions[row.launch].gpu)
     plain = header.plain.get(profile, {})
     accepted = row.verdict is Verdict.ACCEPTS and row.stage not in STARTED
     told = {
