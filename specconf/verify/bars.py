@@ -6,7 +6,7 @@ An exception counts the launches that disagree and says why; what is mended leav
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -39,7 +39,7 @@ class Exceptions:
     """What an engine's file says: what may disagree, and by release why launches were not started for real."""
 
     below: tuple[Below, ...] = ()
-    not_started: Mapping[str, str] | None = None
+    not_started: Mapping[str, str] = field(default_factory=dict)
 
     def allowed(self, release: str, whose: Whose, stage: Stage) -> int:
         """So many launches of an origin and stage that may disagree, whatever their number; 0 where none is named."""
