@@ -18,7 +18,7 @@ from specconf.compat.database import load_database
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.registry import get_engine, get_oracle, get_serving
 from specconf.errors import DatabaseError, OracleError
-from specconf.verify.bars import FEW, LEAST_VERDICTS, exceptions_of
+from specconf.verify.bars import FEW, LEAST_VALUES, LEAST_VERDICTS, exceptions_of
 from specconf.verify.classes import classes_of
 from specconf.verify.loads import examples, methods
 from specconf.verify.proof import LOADED
@@ -35,7 +35,6 @@ ORIGINS = {
     "corpus": "nobody's, documents",
     "loaded": "started for real",
 }
-NAMES = {"own": "our own", "nobody": "nobody's", "loaded": "started for real"}
 MISSED = "rejected, passed by us"
 
 README_ABOUT = """
@@ -50,7 +49,8 @@ VERDICTS_ABOUT = """
 """
 BARS_ABOUT = f"""
     At every release, origin and stage {100 * LEAST_VERDICTS:g} % of the verdicts must agree, of fewer than {FEW} all
-    but one: a test judges every answer again.
+    but one; and {100 * LEAST_VALUES:g} % of the values in force of our own launches and of nobody's: a test judges every
+    answer again.
 """
 VALUES_ABOUT = """
     Of launches that both accept. What is not known to us counts as not equal. Most values are those of a plain
@@ -113,7 +113,7 @@ def readme_lines(found: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
                 share(_of(told, "agreed"), _of(told, "verdicts")),
                 share(_of(told, "equal"), _of(told, "values")),
                 f"{loaded['agreed']}/{loaded['verdicts']}" if loaded["verdicts"] else "-",
-                str(sum(told[origin]["outcomes"][MISSED] for origin in NAMES)),
+                str(sum(told[origin]["outcomes"][MISSED] for origin in ORIGINS)),
             ]
             yield f"| {' | '.join(cells)} |"
     yield ""
@@ -187,7 +187,7 @@ def _verdict_rows(releases: Mapping[str, Any]) -> Iterator[list[Any]]:
 def _exceptions(engine: str) -> Iterator[str]:
     title, below = "Where fewer agree than must", exceptions_of(get_oracle(engine)).below
     if below:
-        rows = [[each.release, NAMES[each.whose], each.stage, each.disagree, each.why] for each in below]
+        rows = [[each.release, ORIGINS[each.origin], each.stage, each.disagree, each.why] for each in below]
         about = f"{BARS_ABOUT} These are the exceptions."
         yield from _section(title, about, "release | whose | stage | disagree | why", rows)
     else:
@@ -234,7 +234,7 @@ def _started(engine: str, releases: Mapping[str, Any]) -> Iterator[str]:
     )
     for release, told in reversed(releases.items()):
         if told["started"]:
-            yield f"- {release}: {', '.join(told['started'])}"
+            yield f"- {release}: {'; '.join(told['started'])}"
     yield ""
 
 
@@ -248,7 +248,7 @@ def _started_rows(engine: str, releases: Mapping[str, Any]) -> Iterator[list[Any
             release,
             len(told["started"]),
             len(wanted),
-            why.get(release, "Nobody has started them yet.") if left else "",
+            why.get(release, "Not started yet.") if left else "",
         ]
 
 

@@ -1,12 +1,14 @@
 """How far a release must agree: for each origin and stage, with the exceptions that an engine's `agreement.yaml` names.
 
-An exception counts the launches that disagree and says why; what is mended leaves the file.
+An exception counts the launches that disagree and says why; what is mended leaves the file. Values in force have a bar too, for
+our own launches and for nobody's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib.resources import files
 from typing import Any
 
@@ -15,7 +17,7 @@ import yaml
 from specconf.findings import Stage
 from specconf.oracle.engine import EngineOracle
 from specconf.verify.compare import Agreement, Tally
-from specconf.verify.observed import Whose
+from specconf.verify.observed import Source, Whose
 
 FILE = "agreement.yaml"
 LEAST_VERDICTS, LEAST_VALUES = 0.98, 0.97
@@ -23,12 +25,35 @@ LEAST_VERDICTS, LEAST_VALUES = 0.98, 0.97
 FEW = 50
 
 
+class Origin(StrEnum):
+    """Where launches are from, as bars and pages tell them apart."""
+
+    OWN = "own"
+    ARRAY = "array"
+    CORPUS = "corpus"
+    LOADED = "loaded"
+
+
+_OF: Mapping[Origin, tuple[Whose, Source | None]] = {
+    Origin.OWN: (Whose.OWN, None),
+    Origin.ARRAY: (Whose.NOBODY, Source.ARRAY),
+    Origin.CORPUS: (Whose.NOBODY, Source.CORPUS),
+    Origin.LOADED: (Whose.LOADED, None),
+}
+
+
+def tally_of(found: Agreement, origin: Origin, stage: Stage) -> Tally:
+    """The counts of an origin and stage."""
+    whose, source = _OF[origin]
+    return found.tally(whose, stage, source)
+
+
 @dataclass(frozen=True, slots=True)
 class Below:
     """At one release, of one origin and stage, so many launches disagree."""
 
     release: str
-    whose: Whose
+    origin: Origin
     stage: Stage
     disagree: int
     why: str
@@ -41,11 +66,10 @@ class Exceptions:
     below: tuple[Below, ...] = ()
     not_started: Mapping[str, str] = field(default_factory=dict)
 
-    def allowed(self, release: str, whose: Whose, stage: Stage) -> int:
+    def allowed(self, release: str, origin: Origin, stage: Stage) -> int:
         """So many launches of an origin and stage that may disagree, whatever their number; 0 where none is named."""
-        return sum(
-            each.disagree for each in self.below if (each.release, each.whose, each.stage) == (release, whose, stage)
-        )
+        place = (release, origin, stage)
+        return sum(each.disagree for each in self.below if (each.release, each.origin, each.stage) == place)
 
 
 def exceptions_of(oracle: EngineOracle) -> Exceptions:
@@ -55,7 +79,7 @@ def exceptions_of(oracle: EngineOracle) -> Exceptions:
         return Exceptions()
     told: dict[str, list[dict[str, Any]]] = yaml.safe_load(file.read_text(encoding="utf-8"))
     below = [
-        Below(str(row["release"]), Whose(row["whose"]), Stage(row["stage"]), int(row["disagree"]), _line(row["why"]))
+        Below(str(row["release"]), Origin(row["origin"]), Stage(row["stage"]), int(row["disagree"]), _line(row["why"]))
         for row in told.get("below", ())
     ]
     started = {str(release): _line(row["why"]) for row in told.get("not_started", ()) for release in row["releases"]}
@@ -76,24 +100,17 @@ def bars_missed(found: Agreement, exceptions: Exceptions) -> list[str]:
     return [*_verdicts(found, exceptions), *_values(found)]
 
 
-def parts(found: Agreement) -> Iterator[tuple[Whose, Stage, Tally]]:
-    """The counts of each origin and stage that has any."""
-    for whose in Whose:
+def _verdicts(found: Agreement, exceptions: Exceptions) -> Iterator[str]:
+    for origin in Origin:
         for stage in Stage:
-            tally = found.tally(whose, stage)
-            if tally.verdicts:
-                yield whose, stage, tally
+            tally = tally_of(found, origin, stage)
+            disagree = tally.verdicts - tally.agreed
+            most = max(bearable(tally.verdicts), exceptions.allowed(found.release, origin, stage))
+            if disagree > most:
+                yield f"{origin} at {stage}: {disagree} of {tally.verdicts} verdicts disagree, {most} may"
 
 
-def _verdicts(found: Agreement, exceptions: Exceptions) -> Iterable[str]:
-    for whose, stage, tally in parts(found):
-        disagree = tally.verdicts - tally.agreed
-        most = max(bearable(tally.verdicts), exceptions.allowed(found.release, whose, stage))
-        if disagree > most:
-            yield f"{whose} at {stage}: {disagree} of {tally.verdicts} verdicts disagree, {most} may"
-
-
-def _values(found: Agreement) -> Iterable[str]:
+def _values(found: Agreement) -> Iterator[str]:
     for whose in Whose:
         tally = found.tally(whose)
         if tally.equal < LEAST_VALUES * tally.values:

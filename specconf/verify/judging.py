@@ -75,7 +75,7 @@ class Ours:
 def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, *, loaded: bool = False) -> Ours:
     """Judge a question as the engine is asked it: its words, its models, the hardware that it is shown.
 
-    `loaded`: the launch is started for real, and seen up to its loading.
+    `loaded`: the launch is started for real, and seen until it has answered a request.
     """
     launch = Launch(
         engine.name,
@@ -95,5 +95,5 @@ def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, 
     plain: dict[str, JsonValue] = dict(oracle.load_facts if loaded else oracle.facts)
     if question.gpu is not None:
         plain["hardware.gpu"] = oracle.cards.get(question.gpu, question.gpu)
-    until = Stage.LOAD if loaded else Stage.CONFIG
+    until = Stage.REQUEST if loaded else Stage.CONFIG
     return Ours(engine, view, judge_settings(settings, engine, view, models, plain=plain), until)

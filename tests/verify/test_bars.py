@@ -10,17 +10,22 @@ from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.registry import get_oracle
 from specconf.findings import Stage
 from specconf.oracle.asking import Verdict
-from specconf.verify.bars import Below, Exceptions, bars_missed, bearable, exceptions_of
+from specconf.verify.bars import Below, Exceptions, Origin, bars_missed, bearable, exceptions_of
 from specconf.verify.compare import Agreement, Compared, Difference, Outcome
-from specconf.verify.observed import Row, Whose
+from specconf.verify.observed import Row
 from tests.verify.test_compare import NGRAM, compared
 
 ONE = compared({}, *NGRAM)
-ORIGINS = {Whose.OWN: "probe vllm/a", Whose.NOBODY: "array 1:1", Whose.LOADED: "load a"}
+ORIGINS = {
+    Origin.OWN: "probe vllm/a",
+    Origin.ARRAY: "array 1:1",
+    Origin.CORPUS: "corpus a.md:1",
+    Origin.LOADED: "load a",
+}
 
 
-def launches(number: int, wrong: int, whose: Whose = Whose.NOBODY, stage: str = "config") -> list[Compared]:
-    row = Row("k", (ORIGINS[whose],), Verdict.ACCEPTS, stage)
+def launches(number: int, wrong: int, origin: Origin = Origin.ARRAY, stage: str = "config") -> list[Compared]:
+    row = Row("k", (ORIGINS[origin],), Verdict.ACCEPTS, stage)
     outcomes = [Outcome.FALSE_ERROR] * wrong + [Outcome.AGREES] * (number - wrong)
     return [replace(ONE, row=row, outcome=outcome) for outcome in outcomes]
 
@@ -35,22 +40,22 @@ def test_a_fiftieth_may_disagree_and_one_of_few(verdicts: int, wrong: int) -> No
     assert missed(launches(verdicts, wrong)) == []
     if verdicts > wrong:
         assert missed(launches(verdicts, wrong + 1)) == [
-            f"nobody at config: {wrong + 1} of {verdicts} verdicts disagree, {wrong} may"
+            f"array at config: {wrong + 1} of {verdicts} verdicts disagree, {wrong} may"
         ]
 
 
-@pytest.mark.parametrize("whose", Whose)
-def test_no_stage_or_origin_hides_behind_another(whose: Whose) -> None:
+@pytest.mark.parametrize("origin", Origin)
+def test_no_stage_or_origin_hides_behind_another(origin: Origin) -> None:
     many = launches(1000, 0)
-    assert missed(many, launches(10, 2, whose, "parse")) == [f"{whose} at parse: 2 of 10 verdicts disagree, 1 may"]
+    assert missed(many, launches(10, 2, origin, "parse")) == [f"{origin} at parse: 2 of 10 verdicts disagree, 1 may"]
 
 
 def test_an_exception_is_of_its_release_origin_and_stage() -> None:
-    exceptions = Exceptions((Below("1.0", Whose.NOBODY, Stage.CONFIG, 3, "why"),))
+    exceptions = Exceptions((Below("1.0", Origin.ARRAY, Stage.CONFIG, 3, "why"),))
     assert missed(launches(10, 3), exceptions=exceptions) == []
     assert missed(launches(10, 4), exceptions=exceptions)
     assert missed(launches(10, 3, stage="parse"), exceptions=exceptions)
-    assert missed(launches(10, 3, Whose.OWN), exceptions=exceptions)
+    assert missed(launches(10, 3, Origin.OWN), exceptions=exceptions)
     assert bars_missed(Agreement("1.1", launches(10, 3)), exceptions)
 
 
@@ -65,7 +70,7 @@ def test_values_have_a_bar_too() -> None:
 @pytest.mark.parametrize("engine", ENGINE_NAMES)
 def test_every_exception_says_why(engine: str) -> None:
     found = exceptions_of(get_oracle(engine))
-    places = [(each.release, each.whose, each.stage) for each in found.below]
+    places = [(each.release, each.origin, each.stage) for each in found.below]
     assert len(set(places)) == len(places)
     assert all(each.disagree and len(each.why) > 30 for each in found.below)
     assert all(found.not_started.values())

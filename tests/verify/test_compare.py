@@ -107,6 +107,18 @@ def test_counts_are_kept_apart_by_stage_and_by_whose_launch_it_is() -> None:
     assert [one.outcome for one in found.of(Outcome.FALSE_ERROR)] == [Outcome.FALSE_ERROR]
 
 
+@pytest.mark.parametrize(("loaded", "refused"), [(False, False), (True, True)])
+def test_a_launch_that_is_started_is_judged_until_its_request(loaded: bool, refused: bool) -> None:
+    config = speculation(
+        method="ngram", num_speculative_tokens=3, rejection_sample_method="synthetic", synthetic_acceptance_rate=0.5
+    )
+    env = {"VLLM_USE_V2_MODEL_RUNNER": "0"}
+    question = Question(("vllm", "serve", "t", *config), env, models={"t": LLAMA})
+    view = load_database("vllm").at("0.32.0")
+    ours = judge(get_engine("vllm"), get_oracle("vllm"), view, question, loaded=loaded)
+    assert ("vllm/synthetic-on-cpu" in {finding.constraint for finding in ours.refusals}) is refused
+
+
 def _refusal() -> str:
     """The id of the constraint that refuses a launch without a length."""
     return next(f.constraint for f in compared(REJECTS, *NO_LENGTH).ours.refusals if f.constraint)

@@ -8,7 +8,7 @@ import pytest
 
 from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine, get_oracle
-from specconf.verify.bars import bars_missed, bearable, exceptions_of
+from specconf.verify.bars import bars_missed, bearable, exceptions_of, tally_of
 from specconf.verify.compare import compare
 from specconf.verify.observed import Folder, Whose
 from specconf.verify.owed import Owed, owed
@@ -46,9 +46,9 @@ def test_the_agreement_is_what_is_written_and_high_enough(engine: str, release: 
     assert bars_missed(found, exceptions) == []
     for below in exceptions.below:
         if below.release == release:
-            tally = found.tally(below.whose, below.stage)
+            tally = tally_of(found, below.origin, below.stage)
             disagree = tally.verdicts - tally.agreed
-            assert bearable(tally.verdicts) < disagree == below.disagree, f"{below.whose} at {below.stage} is mended"
+            assert bearable(tally.verdicts) < disagree == below.disagree, f"{below.origin} at {below.stage} is mended"
     assert figures(found, observed) == read_summary(FOLDERS[engine].path)[release], (
         "specconf db verify --recorded and tools/write_trust.py write it anew"
     )
