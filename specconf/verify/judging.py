@@ -11,6 +11,7 @@ from specconf.engines.base import Engine, Models
 from specconf.facts import Effective, Known, OneOf
 from specconf.findings import Finding, NotChecked, Stage
 from specconf.models import Cause, ModelFacts, Source, SourceKind, Unavailable, model_facts
+from specconf.models.kinds import Kind
 from specconf.models.view import written_models
 from specconf.oracle.asking import Question
 from specconf.oracle.engine import EngineOracle
@@ -20,6 +21,11 @@ from specconf.verify.refusing import refuses, stops
 from specconf.words import JsonValue, Launch, Word, words
 
 UNKNOWN = object()
+# A launch that is started for real gets weights after the sort that its config tells; these names tell it again.
+_TELLING = {
+    Kind.EAGLE: frozenset({"fc.weight", "layers.0.self_attn.q_proj.weight"}),
+    Kind.PLAIN: frozenset({"model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight", "lm_head.weight"}),
+}
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ class Ours:
 def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, *, loaded: bool = False) -> Ours:
     """Judge a question as the engine is asked it: its words, its models, the hardware that it is shown.
 
-    `loaded`: the launch is started for real, and seen until it has answered a request.
+    `loaded`: the launch is started for real, and seen until it has answered one request.
     """
     launch = Launch(
         engine.name,
@@ -89,7 +95,10 @@ def judge(engine: Engine, oracle: EngineOracle, view: View, question: Question, 
         config = question.models.get(name)
         if config is None:
             return Unavailable(f"{name} was not given", Cause.NOT_HERE)
-        return model_facts(dict(config), source=Source(SourceKind.GIVEN, name))
+        source = Source(SourceKind.GIVEN, name)
+        found = model_facts(dict(config), source=source)
+        tensors = _TELLING.get(found.kind) if loaded and not found.get("mtp_layers") else None
+        return model_facts(dict(config), source=source, tensors=tensors) if tensors else found
 
     models = Models(*written_models(engine.model_path, engine.draft_path, settings, known))
     plain: dict[str, JsonValue] = dict(oracle.load_facts if loaded else oracle.facts)

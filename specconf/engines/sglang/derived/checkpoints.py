@@ -34,7 +34,13 @@ def mtp_releases(facts: Facts) -> Fact:
     return Known(f"SGLang {database.line.names[min(starts)]} or newer" if starts else "a target that SGLang drafts for")
 
 
+def config_alone(facts: Facts) -> Fact:
+    """Whether the target is known to be its config alone, with no other file beside it, as in a question to the engine."""
+    return Known(facts.get("role.bare_models") == Known(True))
+
+
 DERIVATIONS: Mapping[str, Derivation] = {
+    "config_alone": config_alone,
     "drafts_itself": drafts_itself,
     "shows_no_mtp_layers": shows_no_mtp_layers,
     "mtp_releases": mtp_releases,

@@ -20,7 +20,10 @@ ORACLE = EngineOracle(
         _canary("an unknown backend is rejected", Verdict.REJECTS, "parse", "--attention-backend", "no_such"),
         _canary("an unknown flag is rejected", Verdict.REJECTS, "parse", "--no-such-flag"),
     ),
-    facts={"hardware.platform": "cuda"},
+    facts={
+        "hardware.platform": "cuda",
+        "role.bare_models": True,  # a question's models are their configs alone
+    },
     effective={
         "speculative_algorithm": ("speculative_algorithm",),
         "speculative_num_steps": ("speculative_num_steps",),
