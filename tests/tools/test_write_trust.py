@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from specconf.errors import DatabaseError
+from specconf.findings import Stage
 from specconf.oracle.asking import Verdict
+from specconf.verify.bars import Below, Exceptions, Origin
 from specconf.verify.compare import Agreement, Compared
 from specconf.verify.observed import Header, Observed, Row
 from specconf.verify.summary import figures
@@ -110,10 +112,14 @@ def test_values_that_are_filled_in_are_counted_apart() -> None:
     assert row(text, "0.33.0", "nobody's, array")[2:4] == ["2/3 (66.7 %)", "0/1 (0 %)"]
 
 
-def test_exceptions_and_their_reasons_are_on_the_page() -> None:
+def test_exceptions_and_their_reasons_are_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    below = Below("0.30.0", Origin.LOADED, Stage.LOAD, 4, "The tensors do not fit.")
+    monkeypatch.setattr(write_trust, "exceptions_of", lambda _: Exceptions((below,)))
     text = section(page(**{"0_33.0": told(TAKEN)}), "Where fewer agree than must")
-    assert row(text, "0.30.0", "started for real", "load")[3] == "4"
-    assert "the tensors do not fit" in text
+    assert "These are the exceptions." in text
+    assert row(text, "0.30.0", "started for real", "load")[3:] == ["4", "The tensors do not fit."]
+    monkeypatch.setattr(write_trust, "exceptions_of", lambda _: Exceptions())
+    assert "There is no exception." in section(page(**{"0_33.0": told(TAKEN)}), "Where fewer agree than must")
 
 
 def test_every_class_says_why_and_classes_of_loads_do_too() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +75,16 @@ def test_every_exception_says_why(engine: str) -> None:
     assert len(set(places)) == len(places)
     assert all(each.disagree and len(each.why) > 30 for each in found.below)
     assert all(found.not_started.values())
+
+
+def test_an_engines_file_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "agreement.yaml").write_text(
+        'below:\n- {release: 1.0.0, origin: corpus, stage: config, disagree: 3, why: "because\\n  of that"}\n'
+        "not_started:\n- {releases: [1.0.0, 1.1.0], why: no wheel}\n"
+    )
+    monkeypatch.setattr("specconf.verify.bars.files", lambda _: tmp_path)
+    found = exceptions_of(get_oracle("vllm"))
+    assert found.below == (Below("1.0.0", Origin.CORPUS, Stage.CONFIG, 3, "because of that"),)
+    assert found.not_started == {"1.0.0": "no wheel", "1.1.0": "no wheel"}
+    (tmp_path / "agreement.yaml").unlink()
+    assert exceptions_of(get_oracle("vllm")) == Exceptions()
