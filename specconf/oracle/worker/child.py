@@ -67,7 +67,7 @@ class Child:
 def answer_in_child(work: Callable[[], dict[str, Any]], limit: float) -> dict[str, Any]:
     """What `work` answers in a child, whose working directory is an empty folder. Nothing that it started lives on."""
     deadline = time.monotonic() + limit
-    with tempfile.TemporaryDirectory(prefix="specconf-ask-") as folder:
+    with tempfile.TemporaryDirectory(prefix="specconf-ask-", ignore_cleanup_errors=True) as folder:
         reading, writing = os.pipe()
         worker, mask = os.getpid(), signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         process = os.fork()
