@@ -8,8 +8,6 @@ all of them. A row that does not say what ran, or refuses without the engine's e
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +16,7 @@ from typing import Any
 
 from specconf.errors import DatabaseError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict, digest
+from specconf.whole import written_whole
 
 # Of an engine's messages only as many words are kept as tell one from another.
 WORDS = 12
@@ -300,8 +299,5 @@ def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+    with written_whole(path) as stream:
         stream.write(text)
-    Path(name).chmod(0o644)
-    Path(name).replace(path)
