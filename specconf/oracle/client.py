@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -66,7 +67,7 @@ class Worker:
         except OSError as error:
             self._errors.close()
             raise OracleError(f"{python} cannot be started: {(error.strerror or str(error)).lower()}.") from None
-        said = self._line()
+        said = self._line(python)
         self.ready = Ready(
             said["version"],
             said["platform"],
@@ -132,16 +133,19 @@ class Worker:
             pass  # the line that does not come says how it ended
         return self._line()
 
-    def _line(self) -> dict[str, Any]:
+    def _line(self, starting: Path | None = None) -> dict[str, Any]:
+        """The next line; `starting`: the python, while the engine is being imported by it."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if line:
             return self._read(line)
         code = self._process.wait()
         self._errors.seek(0)
-        tail = self._errors.read()[-2000:].decode(errors="replace").strip()
+        wrote = self._errors.read().decode(errors="replace").strip()
         self._errors.close()
-        raise OracleError(f"the process that asks {self.release} ended with {code}.", hint=tail)
+        if starting is not None and (why := _why_not_started(wrote)):
+            raise OracleError(f"{starting} {why}.", detail=wrote)
+        raise OracleError(f"the process that asks {self.release} ended with {code}.", hint=wrote[-2000:])
 
     def _read(self, line: str) -> dict[str, Any]:
         try:
@@ -178,6 +182,19 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)'$")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)(?::|$)")
+
+
+def _why_not_started(wrote: str) -> str:
+    """What a process that ended before it could be asked died of, after the name of its python; empty where it did not say."""
+    last = next((line.strip().rstrip(".") for line in reversed(wrote.splitlines()) if _RAISED.match(line)), "")
+    missing = _NO_MODULE.match(last)
+    if missing is not None:
+        return f"has no package {missing[1]}"
+    return f"cannot import the engine: {last}" if last else ""
 
 
 def _environment(gpu: str | None, cache: Path | None) -> dict[str, str]:
