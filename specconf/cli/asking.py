@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import click
 
 from specconf.engines.registry import get_engine, get_oracle
-from specconf.errors import OracleError, SpecconfError, UsageError
+from specconf.errors import OracleError, UsageError
 from specconf.oracle import building, environment
 from specconf.oracle.sided import Limits, SideBySide
 from specconf.verify.side_by_side import Case, Put, beside, limits, put
+from specconf.verify.spec_case import case_of_spec
 
 if TYPE_CHECKING:
     from specconf.compat.view import View
@@ -144,27 +145,6 @@ def _sung(oracle: EngineOracle, worker: Worker) -> Worker:
     if broken:
         raise OracleError(f"the environment of {oracle.engine} {worker.release} is broken: {broken}")
     return worker
-
-
-def case_of_spec(spec: Spec, engine: Engine, view: View, models: Models, judgement: Judgement) -> Case | SideBySide:
-    """The launch that a spec lowers to; already the result where none can be written."""
-    fields = spec.set_fields()
-    features = fields.get("features") or []
-    try:
-        artifact = engine.emit(judgement.settings, view, "argv")
-    except SpecconfError as error:
-        return SideBySide(view.engine, view.release, not_asked=f"no launch can be written: {error.message}")
-    assert judgement.lowered is not None
-    return Case(
-        engine,
-        view,
-        judgement.settings,
-        artifact,
-        models,
-        plain={name: value for name, value in fields.items() if name.startswith(("hardware.", "workload."))},
-        features=frozenset(map(str, features)) if isinstance(features, list) else frozenset(),
-        left_out=judgement.lowered.refused,
-    )
 
 
 def _notice(text: str) -> None:
