@@ -204,7 +204,7 @@ def beside(case: Case, oracle: EngineOracle, asked: Put, answer: Answer | Unansw
         notes=case.lacks if answer is None else (*case.lacks, *asked.notes),
     )
     if isinstance(answer, Unanswered):
-        return replace(result, not_asked=answer.reason, excluded=answer.excluded)
+        return replace(result, not_asked=_ANSI.sub("", answer.reason), excluded=answer.excluded)
     if answer is None:
         return result
     result = replace(result, answer=_readable(answer))

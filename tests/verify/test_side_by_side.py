@@ -291,6 +291,7 @@ def test_warnings_are_told_once_and_without_colours() -> None:
 def test_a_message_is_told_without_colours() -> None:
     both = side(case(), answer(Verdict.REJECTS, message="\x1b[31mtoo many\x1b[0m"))
     assert side_json(both)["engine"]["message"] == "too many"
+    assert side(case(), Unanswered("\x1b[31mgone\x1b[0m")).not_asked == "gone"
 
 
 # -- what we refuse though no stage or no word of the launch says so
