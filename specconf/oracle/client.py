@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import subprocess
 import tempfile
@@ -89,7 +90,7 @@ class Worker:
 
     def _start(self, python: Path, release: str | None) -> None:
         """Wait until the engine is imported, and see which one it is."""
-        said = self._line(self._start_limit, "import the engine")
+        said = self._line(self._start_limit, "import the engine", python)
         try:
             self.ready = Ready(
                 said["version"],
@@ -159,8 +160,11 @@ class Worker:
         # The worker itself ends a question at its limit; then it may import ahead what the engine needed.
         return self._line(self._limit + self._start_limit, "answer")
 
-    def _line(self, limit: float, task: str) -> dict[str, Any]:
-        """What the process says next. OracleError where it ends, or says nothing within the limit."""
+    def _line(self, limit: float, task: str, starting: Path | None = None) -> dict[str, Any]:
+        """What the process says next. OracleError where it ends, or says nothing within the limit.
+
+        `starting`: the python, while the engine is being imported by it.
+        """
         deadline = time.monotonic() + limit
         self._waiting = True
         while b"\n" not in self._said:
@@ -171,7 +175,7 @@ class Worker:
                     hint="Ask again when the machine is less busy, or see whether its python can import the engine.",
                 )
             if not self._hear():
-                self._ended()
+                self._ended(starting)
         self._waiting = False
         line, _, self._said = self._said.partition(b"\n")
         return self._read(line.decode(errors="replace"))
@@ -187,13 +191,15 @@ class Worker:
         self._said += chunk
         return bool(chunk)
 
-    def _ended(self) -> NoReturn:
+    def _ended(self, starting: Path | None) -> NoReturn:
         """OracleError with how the process ended and its last words."""
         code = self._end_process()
         self._errors.seek(0)
-        tail = self._errors.read()[-2000:].decode(errors="replace").strip()
+        wrote = self._errors.read().decode(errors="replace").strip()
         self.close()
-        raise OracleError(f"the process that asks {self.release} ended with {code}.", hint=tail)
+        if starting is not None and (why := _why_not_started(wrote)):
+            raise OracleError(f"{starting} {why}.", detail=wrote)
+        raise OracleError(f"the process that asks {self.release} ended with {code}.", hint=wrote[-2000:])
 
     def _read(self, line: str) -> dict[str, Any]:
         try:
@@ -240,6 +246,19 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)'$")
+_RAISED = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt)(?::|$)")
+
+
+def _why_not_started(wrote: str) -> str:
+    """What a process that ended before it could be asked died of, after the name of its python; empty where it did not say."""
+    last = next((line.strip().rstrip(".") for line in reversed(wrote.splitlines()) if _RAISED.match(line)), "")
+    missing = _NO_MODULE.match(last)
+    if missing is not None:
+        return f"has no package {missing[1]}"
+    return f"cannot import the engine: {last}" if last else ""
 
 
 def _environment(gpu: str | None, cache: Path | None) -> dict[str, str]:

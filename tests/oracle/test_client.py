@@ -16,7 +16,7 @@ import pytest
 
 from specconf.errors import OracleError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
-from specconf.oracle.client import GRACE, Worker
+from specconf.oracle.client import GRACE, Worker, _why_not_started
 from specconf.oracle.engine import Canary, EngineOracle
 from specconf.oracle.excluded import Excluded
 from tests.oracle.conftest import ADAPTER
@@ -70,9 +70,39 @@ def test_a_program_that_is_no_python() -> None:
 
 
 def test_an_engine_that_cannot_be_imported_says_why(pretend: Path) -> None:
-    with pytest.raises(OracleError, match=r"the process that asks 1\.0 ended with 1") as raised:
+    with pytest.raises(OracleError) as raised:
         Worker(pretend, "broken_adapter", "1.0")
-    assert "libcuda.so.1 is missing" in str(raised.value)
+    assert str(raised.value) == f"{pretend} cannot import the engine: RuntimeError: libcuda.so.1 is missing."
+    assert raised.value.detail.startswith("Traceback")
+
+
+@pytest.mark.parametrize(
+    ("wrote", "why"),
+    [
+        ("Traceback:\n  x\nModuleNotFoundError: No module named 'vllm'", "has no package vllm"),
+        (
+            "ModuleNotFoundError: No module named 'vllm._C'",
+            "cannot import the engine: ModuleNotFoundError: No module named 'vllm._C'",
+        ),
+        (
+            "  File\npydantic.ValidationError: 1\n  field\n    Required",
+            "cannot import the engine: pydantic.ValidationError: 1",
+        ),
+        ("KeyboardInterrupt", "cannot import the engine: KeyboardInterrupt"),
+        ("Segmentation fault", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_process_that_did_not_start_died_of(wrote: str, why: str) -> None:
+    assert _why_not_started(wrote) == why
+
+
+def test_a_process_that_ends_without_a_word_says_how(tmp_path: Path) -> None:
+    silent = tmp_path / "python"
+    silent.write_text("#!/bin/sh\necho gone >&2\nexit 3\n")
+    silent.chmod(0o755)
+    with pytest.raises(OracleError, match=r"the process that asks 1\.0 ended with 3\.\n  gone"):
+        Worker(silent, ADAPTER, "1.0")
 
 
 def test_a_process_that_ends_between_questions_is_told(pretend: Path) -> None:
