@@ -8,8 +8,6 @@ all of them. A row that does not say what ran, or refuses without the engine's e
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -21,6 +19,7 @@ from specconf.errors import DatabaseError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict, digest
 from specconf.oracle.locking import locked
 from specconf.verify.proof import LOADED, STARTED, check_header, check_row
+from specconf.whole import written_whole
 
 # Of an engine's messages only as many words are kept as tell one from another.
 WORDS = 12
@@ -369,12 +368,5 @@ def _text(row: Mapping[str, Any]) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with written_whole(path) as stream:
+        stream.write(text)

@@ -110,6 +110,28 @@ def test_what_is_there_is_not_built_again(made: Path) -> None:
     assert not runner.commands
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"torch": "torch==1.0"}, r"was built with torch==2\.13\.0, not torch==1\.0"),
+        ({"archive": "other"}, r"was built from another archive, sglang-0\.5\.23-py3-none-any\.whl, than"),
+        ({"archive": "missing"}, "missing does not exist"),
+    ],
+)
+def test_what_is_there_and_not_what_is_asked_for_is_an_error(
+    made: Path, tmp_path: Path, options: dict[str, str], says: str
+) -> None:
+    (tmp_path / "other").write_text("")
+    given = {name: tmp_path / value if name == "archive" else value for name, value in options.items()}
+    with pytest.raises(OracleError, match=says):
+        build("sglang", RELEASE, root=made, **given)  # type: ignore[arg-type]
+
+
+def test_what_is_there_and_what_is_asked_for_is_taken(made: Path, index: Path) -> None:
+    archive = index / f"sglang-{RELEASE}-py3-none-any.whl"
+    assert build("sglang", RELEASE, root=made, torch="torch==2.13.0", archive=archive).folder.is_dir()
+
+
 def test_an_interrupted_build_leaves_nothing_that_looks_finished(root: Path, index: Path) -> None:
     shutil.rmtree(next(root.glob("base-*")))
     target = environment_dir("sglang", RELEASE, root)
