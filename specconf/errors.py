@@ -60,6 +60,13 @@ class HarvestError(SpecconfError):
 
 
 class OracleError(SpecconfError):
-    """An engine release could not be asked: its environment cannot be made, or the engine cannot be imported there."""
+    """An engine release could not be asked: its environment cannot be made, or the engine cannot be imported there.
+
+    `detail` is all that a failed process wrote, for those who want to read it.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, hint: str | None = None, detail: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.detail = detail

@@ -125,14 +125,15 @@ def _asked() -> dict[str, Any]:
         {
             "code": {"enum": list(CODES)},
             "constraint": _text_or_null(),
-            "stage": {"enum": [str(stage) for stage in ASKED_STAGES]},
+            "stage": {"enum": [*(str(stage) for stage in Stage), None]},
             "message": {"type": "string"},
         }
     )
+    rules = {"type": "array", "items": rule}
     ours = _object(
         {
             "verdict": {"enum": ["passes", "refuses"]},
-            "rules": {"type": "array", "items": rule},
+            **dict.fromkeys(("rules", "left_out", "later", "elsewhere", "starting"), rules),
             "undecided": _texts(),
         }
     )
@@ -157,6 +158,7 @@ def _asked() -> dict[str, Any]:
             "not_asked": _text_or_null(),
             "excluded": _text_or_null(),
             "agree": {"type": ["boolean", "null"]},
+            "compared": {"type": ["integer", "null"], "minimum": 0},
             "differing": {"type": "array", "items": differing},
             "filled": {"type": "object"},
             "notes": _texts(),

@@ -2,8 +2,9 @@
 
     python tools/live.py [--limit SECONDS] [--launches N] [ENGINE=RELEASE]...
 
-An environment that is cached is used; one that is not is built if that ends within the limit. Where it cannot be had, the line
-says why it was skipped, and nothing fails: what releases answered stays recorded.
+An environment that is cached is used; one that is not is built if that ends within the limit. Where there is none, the line
+says why the release was skipped, and nothing fails. Whatever goes wrong once it is there fails: a worker that does not start, a
+broken adapter, another archive than the recorded one.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from specconf.engines.registry import get_oracle
-from specconf.errors import SpecconfError
+from specconf.errors import OracleError, SpecconfError
 from specconf.oracle import environment
 from specconf.oracle.asking import Answer, Question
 from specconf.oracle.environment import Environment
 from specconf.verify.observed import Folder, Observed, Row
 
 ROOT = Path(__file__).resolve().parent.parent
+COMPAT = ROOT / "compat"
 SUBSET = ("vllm=0.33.0", "sglang=0.5.23")
 
 
@@ -50,46 +52,46 @@ def chosen(observed: Observed, number: int, gpu: str | None, questions: Mapping[
 
 
 def ask_again(engine: str, release: str, number: int, limit: float) -> bool:
-    """Ask one release; true where every answer is the recorded one, or nothing could be asked."""
+    """Ask one release; true where every answer is the recorded one, or where there is no environment to ask."""
     name = f"live {engine} {release}"
-    folder = Folder(ROOT / "compat" / engine / "observed")
-    if release not in folder.releases():
-        print(f"{name}: skipped: nothing is recorded of it")
-        return True
     began = time.monotonic()
-    place = had(engine, release, limit)
-    if isinstance(place, str):
-        print(f"{name}: skipped: {place}")
-        return True
-    observed, questions = folder.read(release), folder.questions()
-    if place.sha256 != observed.header.sha256:
-        print(f"{name}: skipped: its environment holds another archive than the recorded one")
-        return True
-    oracle = get_oracle(engine)
-    rows = chosen(observed, number, oracle.usual_gpu, questions)
-    differ = []
     try:
-        with oracle.worker(place.python, release, cache=place.kept) as worker:
-            broken = oracle.broken(worker)
-            if broken:
-                print(f"{name}: broken: {broken}")
-                return False
-            for row in rows:
-                answer = worker.ask(questions[row.launch])
-                if not isinstance(answer, Answer):
-                    differ.append(f"{row.launch} {row.origins[0]}: not answered now: {answer.reason}")
-                elif (answer.verdict, answer.stage, answer.exception) != (row.verdict, row.stage, row.exception):
-                    said = f"{answer.verdict} at {answer.stage}"
-                    differ.append(f"{row.launch} {row.origins[0]}: recorded {row.verdict} at {row.stage}, now {said}")
+        place = had(engine, release, limit)
+        if isinstance(place, str):
+            print(f"{name}: skipped: {place}")
+            return True
+        asked, differ = differing(place, Folder(COMPAT / engine / "observed"), number)
     except SpecconfError as error:
-        print(f"{name}: skipped: {error}")
-        return True
-    print(
-        f"{name}: {len(rows) - len(differ)} of {len(rows)} answers are the recorded ones, {time.monotonic() - began:.0f} s"
-    )
+        print(f"{name}: failed: {error}")
+        return False
+    print(f"{name}: {asked - len(differ)} of {asked} answers are the recorded ones, {time.monotonic() - began:.0f} s")
     for line in differ:
         print(f"  {line}")
     return not differ
+
+
+def differing(place: Environment, folder: Folder, number: int) -> tuple[int, list[str]]:
+    """How many recorded launches were asked, and a line for each whose answer is another. OracleError where none can be."""
+    observed, questions = folder.read(place.release), folder.questions()
+    if place.sha256 != observed.header.sha256:
+        raise OracleError("its environment holds another archive than the recorded one.")
+    oracle = get_oracle(place.engine)
+    rows = chosen(observed, number, oracle.usual_gpu, questions)
+    if not rows:
+        raise OracleError("nothing is recorded of it that could be asked again.")
+    differ = []
+    with oracle.worker(place.python, place.release, cache=place.kept) as worker:
+        broken = oracle.broken(worker)
+        if broken:
+            raise OracleError(f"broken: {broken}")
+        for row in rows:
+            answer = worker.ask(questions[row.launch])
+            if not isinstance(answer, Answer):
+                differ.append(f"{row.launch} {row.origins[0]}: not answered now: {answer.reason}")
+            elif (answer.verdict, answer.stage, answer.exception) != (row.verdict, row.stage, row.exception):
+                said = f"{answer.verdict} at {answer.stage}"
+                differ.append(f"{row.launch} {row.origins[0]}: recorded {row.verdict} at {row.stage}, now {said}")
+    return len(rows), differ
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import click
 
 from specconf.engines.registry import get_engine, get_oracle
-from specconf.errors import OracleError, SpecconfError, UsageError
+from specconf.errors import OracleError, UsageError
 from specconf.oracle import building, environment
+from specconf.oracle.pythons import interpreter_at
 from specconf.oracle.sided import Limits, SideBySide
 from specconf.verify.side_by_side import Case, Put, beside, limits, put
+from specconf.verify.spec_case import case_of_spec
 
 if TYPE_CHECKING:
     from specconf.compat.view import View
@@ -36,11 +38,12 @@ class Asker:
     """Asks releases for the length of one command; a context manager, since processes are started.
 
     `builds`: an environment that is absent is built; else its release is not asked. `python`: of an environment of the user's
-    own, asked in place of a built one.
+    own, asked in place of a built one. `verbose`: where an engine does not start, all that its process wrote is printed.
     """
 
     builds: bool = True
     python: Path | None = None
+    verbose: bool = False
     asked: dict[str, Limits] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
     _own: Worker | None = None
@@ -67,9 +70,10 @@ class Asker:
                 f"--engine-python holds one engine, and {', '.join(engines)} are asked for.",
                 hint="Name one with --engine.",
             )
-        _notice(f"asking {engines[0]} in the environment of {self.python}")
+        interpreter_at(self.python)
+        _notice(f"importing {engines[0]} in the environment of {self.python}, which takes some seconds")
         worker = self._stack.enter_context(
-            get_oracle(engines[0]).worker(self.python, None, cache=_kept(f"{engines[0]}-own"))
+            self._started(get_oracle(engines[0]), self.python, None, f"{engines[0]}-own")
         )
         if worker.release not in releases:
             raise OracleError(
@@ -106,10 +110,21 @@ class Asker:
         if self._own is not None and self._own.gpu == gpu:
             return _sung(oracle, self._own).ask(asked.question)
         python = self.python or self._python(oracle, view.release)
-        kept = _kept(f"{view.engine}-{'own' if self.python else view.release}")
-        _notice(f"asking {view.engine} {view.release} {asked.shown}")
-        with oracle.worker(python, view.release, gpu=gpu, cache=kept) as worker:
+        kept = f"{view.engine}-{'own' if self.python else view.release}"
+        _notice(f"importing {view.engine} {view.release}, which takes some seconds; it is asked {asked.shown}")
+        with self._started(oracle, python, view.release, kept, gpu=gpu) as worker:
             return _sung(oracle, worker).ask(asked.question)
+
+    def _started(
+        self, oracle: EngineOracle, python: Path, release: str | None, kept: str, *, gpu: str | None = None
+    ) -> Worker:
+        """A worker that has imported its engine."""
+        try:
+            return oracle.worker(python, release, gpu=gpu, cache=_kept(kept))
+        except OracleError as error:
+            if self.verbose and error.detail:
+                click.echo(error.detail, err=True)
+            raise
 
     def _python(self, oracle: EngineOracle, release: str) -> Path:
         """The python of a release's environment, which is built where that is wanted."""
@@ -134,7 +149,14 @@ class Asker:
 def _kept(name: str) -> Path:
     """A folder for what an engine keeps between runs, such as what it found out about its model classes."""
     folder = environment.cache_root() / "kept" / name
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OracleError(
+            f"what the engine keeps between runs cannot be written: {error.filename or folder}: "
+            f"{(error.strerror or str(error)).lower()}.",
+            hint="Name a folder that can be written in SPECCONF_ENGINE_CACHE.",
+        ) from None
     return folder
 
 
@@ -144,27 +166,6 @@ def _sung(oracle: EngineOracle, worker: Worker) -> Worker:
     if broken:
         raise OracleError(f"the environment of {oracle.engine} {worker.release} is broken: {broken}")
     return worker
-
-
-def case_of_spec(spec: Spec, engine: Engine, view: View, models: Models, judgement: Judgement) -> Case | SideBySide:
-    """The launch that a spec lowers to; already the result where none can be written."""
-    fields = spec.set_fields()
-    features = fields.get("features") or []
-    try:
-        artifact = engine.emit(judgement.settings, view, "argv")
-    except SpecconfError as error:
-        return SideBySide(view.engine, view.release, not_asked=f"no launch can be written: {error.message}")
-    assert judgement.lowered is not None
-    return Case(
-        engine,
-        view,
-        judgement.settings,
-        artifact,
-        models,
-        plain={name: value for name, value in fields.items() if name.startswith(("hardware.", "workload."))},
-        features=frozenset(map(str, features)) if isinstance(features, list) else frozenset(),
-        left_out=judgement.lowered.refused,
-    )
 
 
 def _notice(text: str) -> None:

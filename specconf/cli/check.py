@@ -29,6 +29,7 @@ from specconf.codes import CODES
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
+from specconf.report.asked import unasked_line
 from specconf.report.json_report import render_json, report_json
 from specconf.report.model import Cell, LaunchRow, Report, selected
 from specconf.report.text import render_check
@@ -84,8 +85,8 @@ def command(
     """Say what engines and releases will do with SPEC: start, refuse, change silently, lose exactness.
 
     Without --release: the release the spec names for an engine, else the newest final release known. The exit code is 1 when
-    a finding reaches --fail-on, or an engine that is asked itself refuses what specconf passes; with --all-releases, when no
-    release of an engine that was asked for can run the spec.
+    a finding reaches --fail-on, or an engine that is asked itself refuses what specconf passes, or nothing could be asked;
+    with --all-releases, when no release of an engine that was asked for can run the spec.
     """
     if all_releases and releases:
         raise UsageError("--all-releases and --release exclude each other.")
@@ -100,7 +101,7 @@ def command(
     if asking:
         from specconf.cli.asking import Asker
 
-        with Asker(builds=not all_releases, python=engine_python) as asker:
+        with Asker(builds=not all_releases, python=engine_python, verbose=verbose) as asker:
             report = _run(plan, asked, asker)
     else:
         report = _run(plan, asked, None)
@@ -113,6 +114,10 @@ def command(
     _print(text, output, color)
     for notice in report.notices:
         click.echo(f"specconf: {notice}", err=True)
+    unasked = unasked_line(report.sides) if asking else ""
+    if unasked:
+        click.echo(f"specconf: {unasked}", err=True)
+        return 1
     if all_releases:
         runs = {cell.engine for cell in report.cells if not failed(cell.findings, fail_on) and not cell.overruled}
         return int(any(engine not in runs for engine in asked.engines))

@@ -18,6 +18,7 @@ from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
+from specconf.whole import written_whole
 
 if TYPE_CHECKING:
     from specconf.models import Resolver
@@ -122,16 +123,11 @@ def read_spec(path: str) -> LoadedSpec:
 
 def write_atomically(path: Path, text: str, *, executable: bool = False) -> None:
     """Write a file whole or not at all. InputError when the place cannot be written."""
-    import tempfile
-
+    mode = 0o777 if executable else 0o666
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+        with written_whole(path, mode & ~_umask()) as stream:
             stream.write(text)
-        mode = 0o777 if executable else 0o666
-        Path(name).chmod(mode & ~_umask())
-        Path(name).replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
 

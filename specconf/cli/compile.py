@@ -25,6 +25,7 @@ from specconf.cli.common import (
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
+from specconf.report.asked import unasked_line
 from specconf.report.text import finding_lines, not_checked_lines, registry_lines
 from specconf.rules.judge import Judgement, judge_spec
 
@@ -71,7 +72,7 @@ def command(
     """Check SPEC for one engine release and write its launch to standard output; findings go to standard error.
 
     SPEC is a spec file, or - for standard input. With --ask-engine the launch is put to the release's own code too, and not
-    written where that refuses it.
+    written where that refuses it or cannot be asked.
     """
     asking = wants_asking(ask_engine, engine_python)
     loaded = read_spec(spec_path)
@@ -93,10 +94,13 @@ def command(
     _print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
     side = _ask(loaded, engine, view, models, judgement, engine_python, quiet, verbose) if asking else None
     refused, overruled = failed(judgement.findings, fail_on), side is not None and side.overruled
-    if (refused or overruled) and not force:
+    unasked = side is not None and side.answer is None
+    if (refused or overruled or unasked) and not force:
         if refused:
             _print_alternatives(loaded, engine.name, session, view, fail_on)
         _notice("nothing was written; --force writes it all the same")
+        if side is not None and unasked:
+            _notice(unasked_line([side]))
         return 1
     if effective:
         _print_effective(judgement, engine, view)
@@ -135,7 +139,7 @@ def _ask(
     from specconf.cli.asking import Asker
     from specconf.report.asked import limit_lines, side_lines
 
-    with Asker(python=python) as asker:
+    with Asker(python=python, verbose=verbose) as asker:
         asker.hold((engine.name,), [view.release])
         side = asker.ask_spec(loaded.spec, engine, view, models, judgement)
     if not quiet or side.agree is False:

@@ -8,8 +8,6 @@ The wheel carries the compiled index; a checkout builds it once into the user ca
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from specconf.compat.sources import ENGINE_NAMES, SourceTree
 from specconf.compat.store import SCHEMA, part_name
 from specconf.errors import DatabaseError, UnknownReleaseError
 from specconf.findings import EvidenceKind
+from specconf.whole import written_whole
 
 EXAMPLES = ("probe", "twin", "also")
 FAMILIES = "families.yaml"
@@ -294,8 +293,5 @@ def _only(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 
 def _write_json(path: Path, data: Any) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+    with written_whole(path) as stream:
         json.dump(data, stream, separators=(",", ":"), sort_keys=True)
-    Path(name).chmod(0o644)
-    Path(name).replace(path)

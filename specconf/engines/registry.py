@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from specconf.errors import OracleError
 if TYPE_CHECKING:
     from specconf.oracle.engine import EngineOracle
     from specconf.oracle.factors import Factors
+    from specconf.oracle.serving import Serving
 
 _MODULES = {
     "vllm": "specconf.engines.vllm",
@@ -48,3 +50,18 @@ def get_factors(name: str) -> Factors:
     get_oracle(name)
     factors: Factors = import_module(f"{_MODULES[name]}.oracle.factors").FACTORS
     return factors
+
+
+@cache
+def get_serving(name: str) -> Callable[..., Serving]:
+    """What builds the environments in which an engine's releases really serve. OracleError for an engine that has none."""
+    module = f"{_MODULES[name]}.oracle.serving"
+    try:
+        build: Callable[..., Serving] = import_module(module).build
+    except ModuleNotFoundError as error:
+        if not error.name or not module.startswith(error.name):
+            raise
+        raise OracleError(
+            f"{get_engine(name).title} does not serve without a GPU, so nothing of it is loaded."
+        ) from None
+    return build

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ from specconf.oracle.recipe import HEAVY, Recipe, recipe_of
 from specconf.oracle.steps import ANOTHER_PLACE, Cause, Progress, Runner, StepError, Steps, run_program
 from specconf.oracle.unpacking import unpack
 
+ANEW = "Remove that folder to have it built anew, or name another place in SPECCONF_ENGINE_CACHE."
+
 # Requirements are taken as they were so long after the release: what its first users installed.
 SETTLED = timedelta(days=7)
 
@@ -55,22 +58,24 @@ def build(
     engine: str,
     release: str,
     *,
-    torch: str = DEFAULT_TORCH,
+    torch: str | None = None,
     root: Path | None = None,
     archive: Path | None = None,
     progress: Progress = lambda _: None,
     runner: Runner = run_program,
 ) -> Environment:
-    """The environment of a release, built unless it is there. `archive`: the release's own, already downloaded.
+    """The environment of a release, built unless it is there. `archive`: the release's own, already downloaded; `torch`: a
+    requirement, else the usual one.
 
-    `progress` is told what begins. OracleError says what stands in the way, and what to do.
+    `progress` is told what begins. OracleError says what stands in the way, and what to do: also where one is there that
+    was made of another archive or with another torch than those asked for.
     """
     recipe = recipe_of(engine)
     release = published(engine, release)
     root = (root or cache_root()).resolve()
     found = find(engine, release, root)
     if found is not None:
-        return found
+        return _as_asked(found, torch, archive)
     with _writing(root):
         root.mkdir(parents=True, exist_ok=True)
         with locked(root, f"{engine}-{release}", progress):
@@ -78,13 +83,31 @@ def build(
             if found is None:
                 _check_space(root)
                 try:
-                    _Build(engine, release, recipe, root, torch, Steps(progress, runner)).make(archive)
+                    _Build(engine, release, recipe, root, torch or DEFAULT_TORCH, Steps(progress, runner)).make(archive)
                 except BaseException:
                     shutil.rmtree(environment_dir(engine, release, root), ignore_errors=True)
                     raise
                 found = find(engine, release, root)
                 assert found is not None
+    return _as_asked(found, torch, archive)
+
+
+def _as_asked(found: Environment, torch: str | None, archive: Path | None) -> Environment:
+    """An environment that is there, if it is the one that is asked for."""
+    if torch is not None and torch != found.torch:
+        raise OracleError(f"{found.folder} was built with {found.torch}, not {torch}.", hint=ANEW)
+    check_archive(archive, found.folder, found.archive, found.sha256)
     return found
+
+
+def check_archive(archive: Path | None, folder: Path, name: str, sha256: str) -> None:
+    """OracleError where an environment that is there was made of another archive than the one that is asked for."""
+    if archive is None:
+        return
+    if not archive.is_file():
+        raise OracleError(f"{archive} does not exist.", hint="Name the release's own sdist or wheel.")
+    if sha256_of(archive) != sha256:
+        raise OracleError(f"{folder} was built from another archive, {name}, than {archive}.", hint=ANEW)
 
 
 @dataclass(frozen=True)
@@ -115,6 +138,7 @@ class _Build:
 
     def make(self, archive: Path | None) -> None:
         """Make it anew, whatever lies in its folder."""
+        began = time.monotonic()
         target = environment_dir(self.engine, self.release, self.root)
         shutil.rmtree(target, ignore_errors=True)
         scratch = target / "download"
@@ -131,7 +155,8 @@ class _Build:
         base = self._base(requirements, settled(self.engine, self.release))
         self._join(target, sources, base)
         record = {"engine": self.engine, "release": self.release, **noted, "torch": self.torch, "base": base.name}
-        _mark(target, record | {"requirements": requirements})
+        seconds = round(time.monotonic() - began, 1)
+        _mark(target, record | {"requirements": requirements, "build_seconds": seconds})
 
     def _pip_for(self, build_needs: tuple[str, ...]) -> list[str | Path]:
         """The pip that downloads; one that stands beside torch and what an sdist's build script asks for, if it does."""

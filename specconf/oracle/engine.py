@@ -53,6 +53,27 @@ def canary(program: tuple[str, ...], name: str, verdict: Verdict, stage: str | N
 
 
 @dataclass(frozen=True, slots=True)
+class Pretended:
+    """A package that an engine is told is there though it is not; a launch touches it by an option and the values of it.
+
+    `note` says so to whoever asked about such a launch.
+    """
+
+    package: str
+    option: str
+    values: tuple[str, ...]
+
+    def is_touched_by(self, settings: Mapping[str, Any]) -> bool:
+        """Whether the settings of a launch need the package."""
+        return settings.get(self.option) in self.values
+
+    @property
+    def note(self) -> str:
+        """What is not known of a launch that touches it."""
+        return f"{self.package}, which this launch needs, was taken as installed: a real engine without it stops"
+
+
+@dataclass(frozen=True, slots=True)
 class EngineOracle:
     """How one engine is asked.
 
@@ -60,8 +81,12 @@ class EngineOracle:
     kinds of GPU that a release can be shown, the usual one first; none: the engine is asked on its CPU platform.
     `cards` names the very card that is shown where a kind is sold with several sizes of memory.
     `own_python_only`: no environment can be built, the user names one in which the engine is installed.
+    `pretended` are packages that a launch may need and the release is told it has.
     `effective` maps a path of the effective configuration to the names that the releases' own configurations have for it,
     `facts` says what the releases are shown of the hardware beside the GPU, `load_facts` what is there where they really serve.
+    `edition` numbers the way of asking: it rises where the adapter gives another answer to the same launch, and what was
+    recorded of an earlier one is asked again. `own_code`: architectures of which the engine runs the checkpoint's own code
+    before it has a verdict.
     """
 
     engine: str
@@ -73,6 +98,9 @@ class EngineOracle:
     own_python_only: bool = False
     load_facts: Mapping[str, JsonValue] = field(default_factory=dict)
     effective: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    edition: int = 1
+    own_code: frozenset[str] = frozenset()
+    pretended: tuple[Pretended, ...] = ()
 
     @property
     def platform(self) -> str:

@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("engine")
     parser.add_argument("release")
-    parser.add_argument("--torch", default=DEFAULT_TORCH, help="torch requirement (default: %(default)s)")
+    parser.add_argument("--torch", help=f"torch requirement (default: {DEFAULT_TORCH})")
     parser.add_argument("--archive", type=Path, help="the release's sdist or wheel, where it was downloaded before")
     options = parser.parse_args(argv)
     try:

@@ -13,7 +13,7 @@ from specconf.findings import Stage
 from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.engine import EngineOracle
 from specconf.verify.judging import UNKNOWN, Ours, judge
-from specconf.verify.observed import Observed, Row, Whose
+from specconf.verify.observed import Observed, Row, Source, Whose, profile_of
 from specconf.verify.refusing import alike
 
 
@@ -37,7 +37,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Compared:
-    """One answered launch: the engine's row and ours."""
+    """One answered launch: the engine's row and ours.
+
+    `compared` are the paths of the values in force that were looked at; `filled` those of them that no word of the launch
+    holds and that are not what a plain launch has: the engine works them out from the rest of the launch.
+    """
 
     row: Row
     question: Question
@@ -45,6 +49,7 @@ class Compared:
     outcome: Outcome
     compared: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
+    filled: tuple[str, ...] = ()
 
     @property
     def stage(self) -> Stage:
@@ -52,29 +57,44 @@ class Compared:
         return Stage(self.row.stage)
 
     @property
+    def both_refuse(self) -> bool:
+        """Whether the engine refuses, and we say so."""
+        return self.ours.stage is not None and self.row.verdict is not Verdict.ACCEPTS
+
+    @property
     def stages_agree(self) -> bool:
         """Whether both refuse at the same stage; true where not both refuse."""
-        return self.ours.stage is None or self.row.verdict is Verdict.ACCEPTS or self.ours.stage is self.stage
+        return not self.both_refuse or self.ours.stage is self.stage
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one stage and origin at one release."""
+    """Counts of some launches at one release: verdicts, of them the refusals by both, and those at two stages; values in
+    force, and of them those that the engine fills in.
+    """
 
     verdicts: int = 0
     agreed: int = 0
+    refused: int = 0
+    elsewhere: int = 0
     values: int = 0
     equal: int = 0
     unknown: int = 0
+    filled: int = 0
+    filled_equal: int = 0
 
     def add(self, one: Compared) -> None:
         """Count one launch."""
         self.verdicts += 1
         self.agreed += one.outcome is Outcome.AGREES
+        self.refused += one.both_refuse
+        self.elsewhere += not one.stages_agree
         self.values += len(one.compared)
-        unknown = sum(difference.ours is UNKNOWN for difference in one.differences)
-        self.unknown += unknown
+        self.unknown += sum(difference.ours is UNKNOWN for difference in one.differences)
         self.equal += len(one.compared) - len(one.differences)
+        differ = {difference.path for difference in one.differences}
+        self.filled += len(one.filled)
+        self.filled_equal += sum(path not in differ for path in one.filled)
 
 
 @dataclass
@@ -85,11 +105,12 @@ class Agreement:
     compared: list[Compared] = field(default_factory=list)
     unanswered: dict[str, int] = field(default_factory=dict)
 
-    def tally(self, whose: Whose | None = None, stage: Stage | None = None) -> Tally:
+    def tally(self, whose: Whose | None = None, stage: Stage | None = None, source: Source | None = None) -> Tally:
         """The counts of a stage or all, of some launches or all."""
         found = Tally()
         for one in self.compared:
-            if (whose is None or one.row.whose is whose) and (stage is None or one.stage is stage):
+            ours = (whose is None or one.row.whose is whose) and (source is None or one.row.source is source)
+            if ours and (stage is None or one.stage is stage):
                 found.add(one)
         return found
 
@@ -108,12 +129,14 @@ def compare(
             found.unanswered[row.unanswered] = found.unanswered.get(row.unanswered, 0) + 1
             continue
         question = questions[row.launch]
-        found.compared.append(compare_one(row, question, judge(engine, oracle, view, question, loaded=row.loaded)))
+        ours = judge(engine, oracle, view, question, loaded=row.loaded)
+        plain = observed.header.plain.get(profile_of(question.gpu), {})
+        found.compared.append(compare_one(row, question, ours, plain))
     return found
 
 
-def compare_one(row: Row, question: Question, ours: Ours) -> Compared:
-    """One answer beside our judgement."""
+def compare_one(row: Row, question: Question, ours: Ours, plain: Mapping[str, Any] | None = None) -> Compared:
+    """One answer beside our judgement. `plain`: the values in force of a plain launch."""
     accepted = row.verdict is Verdict.ACCEPTS
     if accepted == (not ours.refusals):
         outcome = Outcome.AGREES
@@ -124,7 +147,13 @@ def compare_one(row: Row, question: Question, ours: Ours) -> Compared:
     if not accepted or ours.refusals:
         return Compared(row, question, ours, outcome)
     paths = tuple(path for path in row.values if ours.view.has(path) and not ours.comes_later(path))
-    return Compared(row, question, ours, outcome, paths, tuple(_differences(row, ours, paths)))
+    usual, written = plain or {}, ours.judgement.settings
+    filled = tuple(path for path in paths if path not in written and not _is(row.values[path], usual, path))
+    return Compared(row, question, ours, outcome, paths, tuple(_differences(row, ours, paths)), filled)
+
+
+def _is(value: Any, usual: Mapping[str, Any], path: str) -> bool:
+    return path in usual and alike(value, usual[path])
 
 
 def _differences(row: Row, ours: Ours, paths: Iterable[str]) -> Iterator[Difference]:

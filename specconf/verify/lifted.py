@@ -26,8 +26,6 @@ from specconf.verify.tiny import Config, list_of
 from specconf.words import Launch, Word, words
 
 _SPECULATION = ("speculative_", "spec_", "enable_beta_spec", "env.SGLANG_ENABLE_SPEC")
-# Architectures of which an engine runs the checkpoint's own code (its image processor) before it has a verdict.
-_OWN_CODE = {"vllm": frozenset({"KimiK25ForConditionalGeneration"})}
 # GPUs that engines are shown, and how often of a hundred. A model in NVFP4 is one for the newest.
 _GPUS = (("H100", 70), ("B200", 15), ("H200", 10), ("A100", 5))
 
@@ -136,7 +134,7 @@ class _Reader:
         placed = self._placer.target(target)
         if placed is None:
             return "the target's family is not known"
-        if _OWN_CODE.get(self._engine.name, frozenset()) & set(map(str, list_of(placed))):
+        if self._oracle.own_code & set(map(str, list_of(placed))):
             return "the target brings code of its own"
         models = {target: placed}
         if isinstance(drafter, str) and drafter != target:

@@ -28,6 +28,9 @@ from specconf.oracle.excluded import Excluded, read_excluded
 from specconf.oracle.isolated import isolated
 from specconf.oracle.server import Server, ended_in_order
 from specconf.oracle.serving import Serving
+from specconf.oracle.worker.laying import inside, write_below
+from specconf.oracle.worker.meant import is_deliberate_name
+from specconf.oracle.worker.protocol import HarnessError
 from specconf.words import JsonValue
 
 PACKAGE = "specconf.engines.vllm.oracle"
@@ -39,11 +42,6 @@ PROMPT = "one two three one two three one two three one two"
 TOKENS = 64
 REQUEST_LIMIT = 90.0  # seconds, of which a tiny model needs a few
 DRAFTED = re.compile(r"^vllm:spec_decode_num_draft_tokens_total(?:\{[^}]*\})? (?P<count>[\d.e+]+)$", re.MULTILINE)
-
-# Written for the user, as vLLM does it; any other exception is an accident of its code.
-_DELIBERATE = frozenset(
-    {"ValueError", "ValidationError", "AssertionError", "NotImplementedError", "RuntimeError", "ImportError"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,10 @@ def load(environment: Serving, question: Question, *, limit_s: float = 300.0) ->
     command = serve.command(question.argv, environment.python, port)
     with tempfile.TemporaryDirectory(prefix="specconf-load-") as scratch:
         folder = Path(scratch)
-        unknown = lay_out(environment, question, folder)
+        try:
+            unknown = lay_out(environment, question, folder)
+        except HarnessError as error:
+            return LoadAnswer(_unanswered(str(error)), command.added, (), _since(began))
         if unknown:
             said = "; ".join(f"{name}: {why}" for name, why in unknown.items())
             return LoadAnswer(_unanswered(f"no tiny weights for {said}"), command.added, (), _since(began))
@@ -104,11 +105,13 @@ def _since(began: float) -> float:
 
 
 def lay_out(environment: Serving, question: Question, folder: Path) -> Mapping[str, str]:
-    """Write the question's files and a checkpoint for each of its models; those for which nobody knows the weights, and why."""
-    for name, text in question.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """Write the question's files and a checkpoint for each of its models; those for which nobody knows the weights, and why.
+
+    HarnessError where a name leads out of the folder.
+    """
+    write_below(folder, question.files)
+    for name in question.models:
+        inside(folder, name)
     if not question.models:
         return {}
     wanted = {name: {"config": config, "kind": kind_of(config)} for name, config in question.models.items()}
@@ -205,8 +208,7 @@ def classified(text: str, ended: Ended, seconds: float) -> Answer | Unanswered:
     if limited is not None:
         return limited
     stage = "request" if ended.healthy else "load" if logs.engine_started(text) else "config"
-    # An assertion without words is for the code's author, not for the user.
-    meant = raised.meant and raised.exception in _DELIBERATE and (message or raised.exception != "AssertionError")
+    meant = raised.meant and is_deliberate_name(raised.exception)
     verdict = Verdict.REJECTS if meant else Verdict.CRASHES
     return Answer(verdict, stage, raised.exception, message, raised.where, seconds=seconds)
 

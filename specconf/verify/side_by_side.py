@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Engine, Models
 from specconf.facts import Effective, Missing, ModelView
+from specconf.findings import Finding
 from specconf.hardware import plain_name
 from specconf.models import ModelFacts
 from specconf.models.view import CheckpointView
@@ -20,7 +21,7 @@ from specconf.oracle.sided import Differing, Limits, SideBySide
 from specconf.rules.checker import shown_effective, with_defaults
 from specconf.rules.judge import Judgement, judge_settings
 from specconf.settings import Settings
-from specconf.verify.refusing import alike, refuses, stops
+from specconf.verify.refusing import STOPS, alike, refuses, stops
 from specconf.words import JsonValue
 
 
@@ -28,8 +29,9 @@ from specconf.words import JsonValue
 class Case:
     """One launch at one release: its settings, the words that carry them, and what is known about it.
 
-    `plain` holds the leaves of hardware and workload that a spec states, `features` what its requests use. `left_out` are the
-    fields of a spec that the launch does not hold.
+    `plain` holds the leaves of hardware and workload that a spec states, `features` what its requests use. `errors` are all
+    that we say of the spec on its own hardware. `left_out`: parts of the spec that the launch does not hold, with the code
+    of the finding that says why; `no_launch_of_its` says why, with all that, it is not the spec's launch.
     """
 
     engine: Engine
@@ -39,12 +41,19 @@ class Case:
     models: Models
     plain: Mapping[str, JsonValue] = field(default_factory=dict)
     features: frozenset[str] | None = None
-    left_out: frozenset[str] = frozenset()
+    errors: tuple[Finding, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    no_launch_of_its: str = ""
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """A note for each part of the spec that the launch does not hold."""
+        return tuple(f"the launch does not hold {name} ({code})" for name, code in sorted(self.left_out.items()))
 
 
 @dataclass(frozen=True)
 class Put:
-    """How a case is put to a release. Without a question `not_asked` says why."""
+    """How a case is put to a release. Without a question `not_asked` says why. `notes`: in what it differs from the launch."""
 
     shown: str
     plain: Mapping[str, JsonValue]
@@ -63,16 +72,17 @@ def put(case: Case, oracle: EngineOracle, *, sees: str = "") -> Put:
         plain.pop("hardware.gpu", None)
         plain |= oracle.facts if platform == oracle.platform else {"hardware.platform": platform}
         plain |= {"hardware.gpu": gpu} if gpu else {}
-    if case.left_out:
-        notes.append(f"the launch does not hold {', '.join(sorted(case.left_out))}, which this release cannot express")
+    if case.no_launch_of_its:
+        return Put(shown, plain, not_asked=case.no_launch_of_its)
     configs: dict[str, Mapping[str, JsonValue]] = {}
-    for name, view in _named(case).items():
+    for name, (view, named_by) in _named(case).items():
         model = _whole(view)
         if model is None:
-            return Put(shown, plain, not_asked=f"the whole config.json of {name} is not at hand", notes=tuple(notes))
+            return Put(shown, plain, not_asked=f"the whole config.json of {name} is not at hand; {_cure(named_by)}")
         configs[name] = model.config
     question, renamed = _inside(case.artifact, configs, gpu)
     notes += [f"{name} is called {new} in the question" for name, new in renamed.items()]
+    notes += [each.note for each in oracle.pretended if each.is_touched_by(case.settings)]
     return Put(shown, plain, question, notes=tuple(notes))
 
 
@@ -95,14 +105,24 @@ def _gpu(case: Case, oracle: EngineOracle) -> tuple[str | None, list[str]]:
     return oracle.usual_gpu, [f"it was shown {oracle.usual_gpu} GPUs: {written} is none of {', '.join(oracle.gpus)}"]
 
 
-def _named(case: Case) -> dict[str, ModelView]:
-    """The models that the launch names; the target's name comes first and is the target's, whoever names it again."""
-    found: dict[str, ModelView] = {}
-    for path, view in ((case.engine.model_path, case.models.target), (case.engine.draft_path, case.models.draft)):
+def _named(case: Case) -> dict[str, tuple[ModelView, str]]:
+    """The models that the launch names, with the spec's field for each; a name of both is the target's."""
+    found: dict[str, tuple[ModelView, str]] = {}
+    for path, view, named_by in (
+        (case.engine.model_path, case.models.target, "target.model"),
+        (case.engine.draft_path, case.models.draft, "speculation.draft.model"),
+    ):
         name = case.settings.get(path)
         if isinstance(name, str):
-            found.setdefault(name, view)
+            found.setdefault(name, (view, named_by))
     return found
+
+
+def _cure(named_by: str) -> str:
+    return (
+        f"point {named_by} at a folder that holds it, put the model into the Hugging Face cache, "
+        "or install 'specconf[hub]' and go without --offline"
+    )
 
 
 def _whole(view: ModelView) -> ModelFacts | None:
@@ -165,21 +185,55 @@ def judge_as_asked(case: Case, plain: Mapping[str, JsonValue]) -> Judgement:
 def beside(case: Case, oracle: EngineOracle, asked: Put, answer: Answer | Unanswered | None) -> SideBySide:
     """The release's answer, if there is one, beside our judgement of the same question."""
     judgement = judge_as_asked(case, asked.plain)
+    refusals = (
+        *(finding for finding in judgement.findings if refuses(finding)),
+        *plain_refusals(case.errors, case.left_out),
+    )
+    others = tuple(_others(case.errors, refusals))
     result = SideBySide(
         case.view.engine,
         case.view.release,
-        asked.shown,
-        refusals=tuple(finding for finding in judgement.findings if refuses(finding)),
+        asked.shown if answer is not None else "",
+        refusals=refusals,
+        unwritten=tuple(finding for finding in case.errors if finding.option in case.left_out),
+        later=tuple(f for f in others if f.effect in STOPS and not refuses(f)),
+        elsewhere=tuple(f for f in others if refuses(f)),
+        starting=tuple(f for f in others if f.effect not in STOPS),
         undecided=tuple(_undecided(case.view, judgement)),
         not_asked=asked.not_asked,
-        notes=asked.notes,
+        notes=case.lacks if answer is None else (*case.lacks, *asked.notes),
     )
     if isinstance(answer, Unanswered):
-        return replace(result, not_asked=answer.reason, excluded=answer.excluded)
+        return replace(result, not_asked=_ANSI.sub("", answer.reason), excluded=answer.excluded)
     if answer is None:
         return result
-    result = replace(result, answer=answer)
+    result = replace(result, answer=_readable(answer))
     return _with_values(result, case, oracle, judgement) if answer.accepts and not result.refusals else result
+
+
+def plain_refusals(errors: Iterable[Finding], left_out: Mapping[str, str]) -> Iterator[Finding]:
+    """Of our errors about a spec those about the launch as it is written that no constraint with a stage states."""
+    for finding in errors:
+        if not finding.constraint and finding.stage is None and finding.option not in left_out:
+            yield finding
+
+
+def _others(errors: Iterable[Finding], refusals: Iterable[Finding]) -> Iterator[Finding]:
+    """Our errors about a spec that are no refusals of the launch as it was put."""
+    counted = {(finding.code, finding.constraint, finding.option) for finding in refusals}
+    for finding in errors:
+        if finding.stage is not None and (finding.code, finding.constraint, finding.option) not in counted:
+            yield finding
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\-_]")
+
+
+def _readable(answer: Answer) -> Answer:
+    """An answer without colours and other signs to a terminal, each warning once and on a line."""
+    warnings = dict.fromkeys(" ".join(_ANSI.sub("", text).split()) for text in answer.warnings)
+    warnings.pop("", None)
+    return replace(answer, message=_ANSI.sub("", answer.message), warnings=tuple(warnings))
 
 
 def _undecided(view: View, judgement: Judgement) -> Iterator[str]:
@@ -195,15 +249,19 @@ def _with_values(result: SideBySide, case: Case, oracle: EngineOracle, judgement
     effective = with_defaults(judgement.result.effective, case.engine, case.view)
     differing: list[Differing] = []
     filled: list[tuple[str, Any]] = []
+    compared = 0
     for path, theirs in oracle.in_force(result.answer.effective).items():
         ours = effective.get(path)
-        if not case.view.has(path) or (ours is not None and any(alike(theirs, value) for value in _values(ours))):
+        if not case.view.has(path):
             continue
-        if ours is None or isinstance(ours.value, Missing) or _left_open(ours):
-            filled.append((path, theirs))
-        else:
+        same = ours is not None and any(alike(theirs, value) for value in _values(ours))
+        if not same and (ours is None or isinstance(ours.value, Missing) or _left_open(ours)):
+            filled += [(path, theirs)] if theirs is not None else []
+            continue
+        compared += 1
+        if ours is not None and not same:
             differing.append(Differing(path, theirs, shown_effective({path: ours})[path]))
-    return replace(result, differing=tuple(differing), filled=tuple(filled))
+    return replace(result, compared=compared, differing=tuple(differing), filled=tuple(filled))
 
 
 def _values(effective: Effective) -> tuple[JsonValue, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -50,7 +52,7 @@ def test_check_shows_both_verdicts(specconf: Run, spec: Path, python: Path) -> N
     assert "agree     yes" in ran.out
     assert "nothing about loading weights, requests, kernels or real memory" in ran.out
     assert "engines asked: 1 of 1 answered, 1 agree with specconf" in ran.out
-    assert f"asking tensorrt-llm in the environment of {python}" in ran.err
+    assert f"importing tensorrt-llm in the environment of {python}, which takes some seconds" in ran.err
 
 
 def test_the_json_report_holds_both_and_fits_its_schema(specconf: Run, spec: Path, python: Path) -> None:
@@ -111,20 +113,71 @@ def test_a_python_alone_asks_nothing(specconf: Run, spec: Path, python: Path) ->
 def test_a_python_that_is_not_there(specconf: Run, spec: Path) -> None:
     ran = specconf("check", spec, "-r", NEWEST, "--ask-engine", "--engine-python", "/no/such/python")
     assert ran.code == 2
-    assert "/no/such/python cannot be started: no such file or directory" in ran.err
+    assert ran.err.startswith("specconf: /no/such/python does not exist.\n")
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.parametrize("command", ["check", "compile"])
+def test_a_python_without_the_engine_is_told_in_one_line(
+    specconf: Run, spec: Path, command: str, verbose: bool
+) -> None:
+    words = (command, spec, "-r", "sglang=0.5.23", "--ask-engine", "--engine-python", sys.executable)
+    ran = specconf(*words, *(["--verbose"] if verbose else []))
+    assert ran.code == 2
+    assert re.search(rf"^specconf: {re.escape(sys.executable)} has no package \w+\.$", ran.err, re.MULTILINE)
+    assert ("Traceback" in ran.err) is verbose
 
 
 def test_tensorrt_llm_needs_a_python_of_the_users(specconf: Run, spec: Path) -> None:
     ran = specconf("check", spec, "-r", NEWEST, "--ask-engine")
-    assert ran.code == 0
     assert "not asked: no environment of TensorRT-LLM can be built" in ran.out
     assert "--engine-python PATH" in ran.out
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_where_nothing_could_be_asked_the_exit_code_is_1_and_the_last_line_says_why(
+    specconf: Run, spec: Path, form: str
+) -> None:
+    assert specconf("check", spec, "-r", NEWEST).code == 0
+    ran = specconf("check", spec, "-r", NEWEST, "--ask-engine", "--quiet", "-f", form)
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1].startswith("specconf: nothing could be asked: no environment of TensorRT-LLM")
+
+
+def test_where_one_release_could_be_asked_the_others_do_not_make_the_exit_code_1(
+    specconf: Run, spec: Path, python: Path
+) -> None:
+    ran = specconf("check", spec, "-r", "trtllm=1.2.1", "-r", NEWEST, "--ask-engine", "--engine-python", python)
+    assert ran.code == 0
+    assert "nothing could be asked" not in ran.err
+
+
+def test_compile_writes_nothing_that_could_not_be_asked_about(specconf: Run, spec: Path) -> None:
+    words = ("compile", spec, "-e", "trtllm", "-r", "1.4.0rc1", "--ask-engine")
+    ran = specconf(*words)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines()[-1].startswith("specconf: nothing could be asked: no environment of TensorRT-LLM")
+    assert "--force writes it all the same" in ran.err
+    forced = specconf(*words, "--force")
+    assert forced.code == 0
+    assert "FORCED" not in forced.out
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    specconf: Run, spec: Path, python: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECCONF_ENGINE_CACHE", str(spec))
+    ran = specconf("check", spec, "-r", NEWEST, "--ask-engine", "--engine-python", python)
+    assert ran.code == 2
+    assert f"what the engine keeps between runs cannot be written: {spec}" in ran.err
+    assert "SPECCONF_ENGINE_CACHE" in ran.err
 
 
 def test_models_whose_config_is_not_at_hand_are_not_asked_about(specconf: Run, spec: Path, python: Path) -> None:
     spec.write_text(spec.read_text().replace("meta-llama/Llama-3.1-8B-Instruct", "nobody/knows-it"))
     ran = specconf("check", spec, "-r", NEWEST, "--ask-engine", "--engine-python", python)
-    assert "not asked: the whole config.json of nobody/knows-it is not at hand" in ran.out
+    assert "not asked: the whole config.json of nobody/knows-it is not at hand; point target.model at" in ran.out
+    assert "asked tensorrt-llm 1.4.0rc1 itself" not in ran.out
 
 
 def test_all_releases_build_nothing(specconf: Run, spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +185,7 @@ def test_all_releases_build_nothing(specconf: Run, spec: Path, monkeypatch: pyte
     ran = specconf("check", spec, "-e", "vllm", "--all-releases", "--ask-engine")
     assert "of all releases, only those were asked whose environment is built already" in ran.err
     assert "engines asked: 0 of " in ran.out
+    assert (ran.code, "because: no environment of vllm 0.33.0 is built" in ran.err) == (1, True)
 
 
 def test_an_environment_that_is_absent_is_built_with_a_notice(

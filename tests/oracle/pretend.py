@@ -15,13 +15,22 @@ ENGINE = {
     """,
     "pretend/options.py": """
         import argparse
+        import elsewhere
 
         def parser():
             made = argparse.ArgumentParser(prog="pretend")
             made.add_argument("--case", default="accept")
             made.add_argument("--number", type=int, default=1)
             made.add_argument("--switch", action="store_true")
+            made.add_argument("--checked", type=checked)
+            made.add_argument("--refused", action=elsewhere.Refused, nargs=0)
             return made
+
+        def checked(text):
+            raise argparse.ArgumentTypeError(
+                "1 validation error for Numbers\\nsteps\\n  Unexpected keyword argument [type=unexpected, input_value=1]\\n"
+                "    For further information visit https://errors.pydantic.dev/2.12/v/unexpected"
+            )
     """,
     "pretend/cases.py": """
         import json
@@ -29,6 +38,7 @@ ENGINE = {
         import os
         import subprocess
         import sys
+        import tempfile
         import time
         from pathlib import Path
 
@@ -105,7 +115,57 @@ ENGINE = {
         def never_ends():
             helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
             Path(os.environ["NOTE"]).write_text(str(helper.pid))
+            Path(os.environ["NOTE"] + ".own").write_text(str(os.getpid()))
             time.sleep(60)
+
+        def starts_a_helper():
+            helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            return {"helper": helper.pid}
+
+        def forks_a_helper():
+            helper = os.fork()
+            if helper == 0:
+                time.sleep(60)
+                os._exit(0)
+            return {"helper": helper}
+
+        def forks_a_helper_and_dies():
+            if os.fork() == 0:
+                time.sleep(60)
+            os._exit(3)
+
+        def forks_a_helper_that_returns():
+            if os.fork() == 0:
+                raise ValueError("said by the helper")
+            os.wait()
+            return {}
+
+        def closes_everything():
+            os.closerange(3, 64)
+            time.sleep(60)
+
+        def half_a_letter():
+            raise ValueError("no such file: caf\\udce9")
+
+        def half_a_letter_as_value():
+            logging.getLogger("pretend").warning("old: caf\\udce9")
+            return {"caf\\udce9": ["caf\\udce9", "\\ud800"]}
+
+        def half_a_letter_on_leaving():
+            sys.exit("no such file: caf\\udce9")
+
+        def keeps_a_file():
+            return {"folder": tempfile.mkdtemp()}
+
+        def leaves_with_words():
+            print("loading", file=sys.stderr)
+            sys.exit("steps are too many")
+
+        def elsewhere_leaves():
+            elsewhere.leave()
+
+        def elsewhere_parses():
+            elsewhere.parse()
 
         def configure(case):
             global asked
@@ -113,8 +173,22 @@ ENGINE = {
             return globals()[case]()
     """,
     "elsewhere.py": """
+        import argparse
+        import sys
+
+        class Refused(argparse.Action):
+            def __call__(self, parser, *args):
+                parser.error("not together")
+
         def refuse():
             raise ValueError("not in this version")
+
+        def leave():
+            print("out of memory", file=sys.stderr)
+            sys.exit(1)
+
+        def parse():
+            argparse.ArgumentParser().parse_args(["--no-such-flag"])
     """,
     "pretend_adapter.py": """
         from specconf.oracle.worker import standin
@@ -154,6 +228,7 @@ ENGINE = {
                     raise HarnessError("this release keeps nothing")
                 return cases.configure(parsed.case)
     """,
+    "slow_adapter.py": "import time; time.sleep(60)",
     "broken_adapter.py": "raise RuntimeError('libcuda.so.1 is missing')",
 }
 

@@ -92,6 +92,12 @@ def test_the_marker_says_that_the_requirements_are_not_of_the_releases_time(made
     assert settled("sglang", RELEASE) is not None
 
 
+def test_the_marker_says_how_long_it_took(made: Path) -> None:
+    found = find("sglang", RELEASE, made)
+    assert found is not None
+    assert json.loads((found.folder / MARKER).read_text())["build_seconds"] > 0
+
+
 def test_a_release_that_states_the_same_shares_the_base(root: Path, index: Path, tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path, "sglang", "0.5.22", requires=STATED)
     found = build("sglang", "0.5.22", root=root, archive=wheel)
@@ -102,6 +108,28 @@ def test_what_is_there_is_not_built_again(made: Path) -> None:
     runner = Recorder()
     assert build("sglang", RELEASE, root=made, runner=runner) == find("sglang", RELEASE, made)
     assert not runner.commands
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"torch": "torch==1.0"}, r"was built with torch==2\.13\.0, not torch==1\.0"),
+        ({"archive": "other"}, r"was built from another archive, sglang-0\.5\.23-py3-none-any\.whl, than"),
+        ({"archive": "missing"}, "missing does not exist"),
+    ],
+)
+def test_what_is_there_and_not_what_is_asked_for_is_an_error(
+    made: Path, tmp_path: Path, options: dict[str, str], says: str
+) -> None:
+    (tmp_path / "other").write_text("")
+    given = {name: tmp_path / value if name == "archive" else value for name, value in options.items()}
+    with pytest.raises(OracleError, match=says):
+        build("sglang", RELEASE, root=made, **given)  # type: ignore[arg-type]
+
+
+def test_what_is_there_and_what_is_asked_for_is_taken(made: Path, index: Path) -> None:
+    archive = index / f"sglang-{RELEASE}-py3-none-any.whl"
+    assert build("sglang", RELEASE, root=made, torch="torch==2.13.0", archive=archive).folder.is_dir()
 
 
 def test_an_interrupted_build_leaves_nothing_that_looks_finished(root: Path, index: Path) -> None:

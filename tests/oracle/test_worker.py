@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import sysconfig
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from specconf.errors import OracleError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
 from specconf.oracle.client import Worker
+from specconf.oracle.worker.blame import STANDARD, package_of, said
 from specconf.oracle.worker.listing import plain
 from specconf.oracle.worker.protocol import HarnessError
-from specconf.oracle.worker.serve import STANDARD, lay_out, package_of, said
+from specconf.oracle.worker.serve import lay_out
 from tests.oracle.conftest import ADAPTER
 
 
@@ -61,6 +65,11 @@ def test_until_parse_stops_before_the_config(worker: Worker) -> None:
         ("by_pydantic", [], "rejects", "config", "ValidationError", "steps must be positive"),
         ("by_standard_library", [], "rejects", "config", "JSONDecodeError", "Expecting property name"),
         ("complains_and_leaves", [], "rejects", "config", "SystemExit", "last line"),
+        ("leaves_with_words", [], "rejects", "config", "SystemExit", "steps are too many"),
+        ("accept", ["--refused"], "rejects", "parse", "SystemExit", "not together"),
+        ("accept", ["--checked", "1"], "rejects", "parse", "SystemExit", "steps Unexpected keyword argument"),
+        ("half_a_letter", [], "rejects", "config", "ValueError", "no such file: caf\\udce9"),
+        ("half_a_letter_on_leaving", [], "rejects", "config", "SystemExit", "no such file: caf\\udce9"),
         ("crash", [], "crashes", "config", "AttributeError", "'NoneType' object has no attribute 'steps'"),
         ("no_such_case", [], "crashes", "config", "KeyError", "no_such_case"),
     ],
@@ -71,18 +80,21 @@ def test_what_the_engine_or_a_library_on_its_behalf_raises_is_its_verdict(
     answer = answered(worker, case, *words)
     assert (answer.verdict, answer.stage, answer.exception) == (verdict, stage, exception)
     assert message in answer.message
-    assert (answer.exception == "SystemExit") is not answer.where.startswith("pretend/")
+    assert answer.where.startswith("pretend/") is not (stage == "parse")
 
 
 @pytest.mark.parametrize(
     ("case", "reason", "excluded"),
     [
         ("elsewhere_itself", "raised by elsewhere, not by pretend: ValueError: not in this version", "outside"),
+        ("elsewhere_leaves", "raised by elsewhere, not by pretend: SystemExit: out of memory", "outside"),
+        ("elsewhere_parses", "raised by elsewhere, not by pretend: SystemExit: ", "outside"),
         ("standin_itself", "raised by specconf, not by pretend: AttributeError", "outside"),
         ("kernels_missing", "the environment lacks the module no_such_kernels", "missing-module"),
         ("file_missing", "a file or model config is missing: FileNotFoundError", ""),
         ("leaves", "the engine ended without an error", ""),
         ("dies", "the process ended with 3 before it could answer", ""),
+        ("forks_a_helper_and_dies", "the process ended with 3 before it could answer", ""),
         ("nothing", "this release keeps nothing", ""),
     ],
 )
@@ -138,6 +150,59 @@ def test_the_time_limit_ends_the_question_with_all_that_it_started(pretend: Path
         helper = int(note.read_text())
         assert _gone(helper)
         assert answered(worker, "accept").accepts
+
+
+def test_a_child_that_says_nothing_more_is_ended_at_the_limit(pretend: Path) -> None:
+    with Worker(pretend, ADAPTER, "1.0", limit=2) as worker:
+        assert unanswered(worker, "closes_everything").reason == "no answer within 2 s"
+
+
+@pytest.mark.parametrize("case", ["starts_a_helper", "forks_a_helper"])
+def test_what_the_engine_started_ends_with_its_answer(worker: Worker, case: str) -> None:
+    began = time.monotonic()
+    helper = answered(worker, case).effective["helper"]
+    assert time.monotonic() - began < 10
+    assert _gone(helper)
+
+
+def test_a_process_that_the_engine_forked_does_not_answer_in_its_place(worker: Worker) -> None:
+    assert answered(worker, "forks_a_helper_that_returns").accepts
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_worker_that_is_ended_takes_the_question_with_it(
+    pretend: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    note = tmp_path / "pid"
+    worker = Worker(pretend, ADAPTER, "1.0", limit=60)
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(ask, worker, "never_ends", env={"NOTE": str(note)})
+        own = _written(note.with_name("pid.own"))
+        worker._process.send_signal(number)
+        with pytest.raises(OracleError, match=r"the process that asks 1\.0 ended with"):
+            asked.result(timeout=20)
+    assert _gone(own)
+    if number is not signal.SIGKILL:  # which leaves the worker no time to end what the engine started
+        assert _gone(int(note.read_text()))
+    else:
+        os.kill(int(note.read_text()), signal.SIGKILL)
+    worker.close()
+
+
+def _written(note: Path) -> int:
+    for _ in range(200):
+        if note.exists() and note.read_text():
+            return int(note.read_text())
+        time.sleep(0.05)
+    raise AssertionError(f"{note} was not written")
+
+
+def test_values_that_cannot_be_encoded_are_escaped(worker: Worker) -> None:
+    answer = answered(worker, "half_a_letter_as_value")
+    assert answer.effective["caf\\udce9"] == ["caf\\udce9", "\\ud800"]
+    assert answer.warnings == ("old: caf\\udce9",)
+    assert answered(worker, "accept", "--number", "1", files={"caf\udce9": ""}).accepts
+    assert "cannot be laid out" in unanswered(worker, "accept", files={"a": "\ud800"}).reason
 
 
 def _gone(process: int) -> bool:

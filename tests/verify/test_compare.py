@@ -21,12 +21,12 @@ from specconf.verify.refusing import alike
 LLAMA = filled({"architectures": ["LlamaForCausalLM"]})
 
 
-def compared(row: dict[str, Any], *words: str, models: Any = None) -> Compared:
+def compared(row: dict[str, Any], *words: str, models: Any = None, plain: Any = None) -> Compared:
     """A launch of vLLM 0.33.0 with what it is said to have answered."""
     question = Question(("vllm", "serve", "t", *words), models={"t": LLAMA, **(models or {})})
     said = {"origins": ("array 1:1",), "verdict": Verdict.ACCEPTS, "stage": "config", **row}
     ours = judge(get_engine("vllm"), get_oracle("vllm"), load_database("vllm").at("0.33.0"), question)
-    return compare_one(Row(launch=question.key, **said), question, ours)
+    return compare_one(Row(launch=question.key, **said), question, ours, plain)
 
 
 def speculation(**config: Any) -> tuple[str, str]:
@@ -73,6 +73,16 @@ def test_values_are_compared_where_both_accept() -> None:
     assert compared(row | REJECTS, *NGRAM).compared == ()
 
 
+def test_values_are_filled_in_that_are_neither_written_nor_a_plain_launchs() -> None:
+    values = {"speculative_config.method": "ngram", "max_num_seqs": 128, "enforce_eager": True}
+    row, plain = {"values": values}, {"max_num_seqs": 128, "enforce_eager": False}
+    assert compared(row, *NGRAM, plain=plain).filled == ("enforce_eager",)
+    assert compared(row, *NGRAM, "--enforce-eager", plain=plain).filled == ()
+    assert compared(row, *NGRAM).filled == ("max_num_seqs", "enforce_eager")
+    found = Agreement("0.33.0", [compared(row, *NGRAM, plain=plain)]).tally()
+    assert (found.values, found.equal, found.filled, found.filled_equal) == (3, 2, 1, 0)
+
+
 @pytest.mark.parametrize(
     ("theirs", "ours", "same"),
     [
@@ -95,6 +105,18 @@ def test_counts_are_kept_apart_by_stage_and_by_whose_launch_it_is() -> None:
     assert (found.tally(Whose.NOBODY).agreed, found.tally(Whose.NOBODY).verdicts) == (1, 2)
     assert found.tally(stage=Stage.PARSE).verdicts == 0
     assert [one.outcome for one in found.of(Outcome.FALSE_ERROR)] == [Outcome.FALSE_ERROR]
+
+
+@pytest.mark.parametrize(("loaded", "refused"), [(False, False), (True, True)])
+def test_a_launch_that_is_started_is_judged_until_its_request(loaded: bool, refused: bool) -> None:
+    config = speculation(
+        method="ngram", num_speculative_tokens=3, rejection_sample_method="synthetic", synthetic_acceptance_rate=0.5
+    )
+    env = {"VLLM_USE_V2_MODEL_RUNNER": "0"}
+    question = Question(("vllm", "serve", "t", *config), env, models={"t": LLAMA})
+    view = load_database("vllm").at("0.32.0")
+    ours = judge(get_engine("vllm"), get_oracle("vllm"), view, question, loaded=loaded)
+    assert ("vllm/synthetic-on-cpu" in {finding.constraint for finding in ours.refusals}) is refused
 
 
 def _refusal() -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
 from specconf.oracle.serving import Serving
+from specconf.oracle.worker.meant import is_deliberate, is_deliberate_name
 from specconf.verify import loads
 from specconf.verify.loading import Ended, classified, excluded, excused, kind_of, load
 
@@ -69,13 +73,38 @@ def test_what_dies_after_it_was_healthy_dies_at_the_request() -> None:
     assert answer.where.startswith("vllm/v1/worker/gpu_model_runner.py:")
 
 
-def test_an_assertion_without_words_is_an_accident() -> None:
+def test_an_assertion_is_meant_with_words_or_without() -> None:
     frame = '  File "/usr/lib/python3.11/site-packages/vllm/model_executor/layers/linear.py", line 7, in load\n    assert x\n'
     log = f"(Worker pid=1) INFO 12-01 01:00:00 [a.py:1] x\nTraceback (most recent call last):\n{frame}"
     bare, said = (classified(log + end, DIED, 1.0) for end in ("AssertionError\n", "AssertionError: sizes differ\n"))
     assert isinstance(bare, Answer)
     assert isinstance(said, Answer)
-    assert (bare.verdict, said.verdict) == (Verdict.CRASHES, Verdict.REJECTS)
+    assert (bare.verdict, said.verdict) == (Verdict.REJECTS, Verdict.REJECTS)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AssertionError(),
+        ValueError("x"),
+        NotImplementedError("x"),
+        RuntimeError("x"),
+        ModuleNotFoundError("x"),
+        argparse.ArgumentError(None, "x"),
+        json.JSONDecodeError("x", "", 0),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "x"),
+        KeyError("x"),
+        TypeError("x"),
+        AttributeError("x"),
+        OSError("x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_exception_is_judged_alike_by_itself_and_by_its_name(error: Exception) -> None:
+    """The worker holds the exception, the log of a server has its name alone."""
+    judged = is_deliberate(error)
+    assert is_deliberate_name(type(error).__name__) is judged
+    assert judged is not isinstance(error, LookupError | TypeError | AttributeError | OSError)
 
 
 def test_what_torch_raises_is_an_accident_at_the_engine_s_own_line() -> None:
@@ -206,6 +235,20 @@ def test_from_start_to_answer(serving: Serving, name: str, verdict: Verdict, sta
     assert "--port" in found.added
     assert found.log
     assert found.drafted == (21 if name == "good" else None)
+
+
+@pytest.mark.parametrize(
+    "question", [{"files": {"../out.txt": "x"}}, {"models": {"../out": {}}}, {"files": {"a": "\ud800"}}]
+)
+def test_names_that_lead_out_of_the_folder_are_refused(
+    serving: Serving, tmp_path: Path, question: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    found = load(serving, Question(("vllm", "serve", "good"), **question), limit_s=20)
+    assert isinstance(found.answer, Unanswered)
+    assert "leads out of the request's folder" in found.answer.reason or "cannot be laid out" in found.answer.reason
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 def test_the_time_limit_ends_a_server_that_never_gets_healthy(serving: Serving) -> None:

@@ -59,10 +59,14 @@ def _problems(names: list[str], overlays: tuple[Path, ...], quick: bool) -> Iter
 
 
 def _observed_problems(tree: SourceTree, engine: str) -> Iterator[Problem]:
-    """What is wrong with the files of what an engine's releases answered: rows that prove nothing, launches that changed."""
+    """What is wrong with the files of what an engine's releases answered: rows that prove nothing, launches that changed,
+    questions without an answer of which no class says why."""
+    from specconf.engines.registry import get_oracle
+    from specconf.verify.classes import classes_of
     from specconf.verify.observed import Folder
 
     folder = Folder(tree.root / engine / OBSERVED)
+    classes = classes_of(get_oracle(engine))
     try:
         launches = folder.questions()
     except DatabaseError as error:
@@ -77,6 +81,10 @@ def _observed_problems(tree: SourceTree, engine: str) -> Iterator[Problem]:
         unknown = sorted({row.launch for row in rows} - set(launches))
         if unknown:
             yield Problem("observed", engine, f"{OBSERVED}/{release}", f"nobody knows what launch {unknown[0]} was")
+        nameless = sorted({row.unanswered for row in rows if row.verdict is None} - set(classes))
+        if nameless:
+            said = f"no file names the class {', '.join(nameless)} of questions without an answer"
+            yield Problem("observed", engine, f"{OBSERVED}/{release}", said)
         if release not in tree.observed(engine):
             yield Problem("observed", engine, f"{OBSERVED}/{release}", "its figures are not in the summary")
 

@@ -12,6 +12,15 @@ class HarnessError(Exception):
     """The question could not be put to the engine; says nothing about the launch."""
 
 
+def sayable(value: Any) -> Any:
+    """A JSON value in texts that can be encoded: half of a surrogate pair, as of a file name's stray byte, is escaped."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {sayable(name): sayable(inner) for name, inner in value.items()}
+    return [sayable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 class Adapter(Protocol):
     """What an engine's adapter offers. `parse` and `configure` raise what the engine raises.
 

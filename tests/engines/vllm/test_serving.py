@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 
 from specconf.engines.vllm.oracle import serving
 from specconf.errors import OracleError
+from specconf.oracle.building import sha256_of
 from specconf.oracle.steps import Cause, StepError
 
 
@@ -31,6 +32,29 @@ def test_an_environment_is_found_once_its_marker_is_there(tmp_path: Path) -> Non
     assert found is not None
     assert (found.wheel, found.sha256, found.versions) == ("w.whl", "ab", {"torch": "2"})
     assert found.kept == folder / "kept"
+
+
+def test_an_environment_of_another_wheel_is_not_taken_for_the_one_asked_for(tmp_path: Path) -> None:
+    wheel = tmp_path / "mine.whl"
+    wheel.write_bytes(b"mine")
+    folder = serving.folder_of("1.0", tmp_path)
+    folder.mkdir()
+    record = {"release": "1.0", "wheel": "w.whl", "sha256": sha256_of(wheel), "versions": {}}
+    (folder / serving.MARKER).write_text(json.dumps(record))
+    assert serving.build("1.0", root=tmp_path, wheel=wheel).wheel == "w.whl"
+    wheel.write_bytes(b"another")
+    with pytest.raises(OracleError, match=r"was built from another archive, w\.whl, than"):
+        serving.build("1.0", root=tmp_path, wheel=wheel)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"no wheel", "cannot be unpacked"), (b"PK\5\6" + bytes(18), "states no torch")]
+)
+def test_a_wheel_that_is_none_is_named(tmp_path: Path, content: bytes, says: str) -> None:
+    wheel = tmp_path / "mine.whl"
+    wheel.write_bytes(content)
+    with pytest.raises(OracleError, match=rf"mine\.whl {says}"):
+        serving._torch_of(wheel, serving._stated(wheel))
 
 
 @pytest.mark.parametrize(

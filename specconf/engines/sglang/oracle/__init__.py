@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from specconf.oracle.asking import Verdict
-from specconf.oracle.engine import EngineOracle, canary
+from specconf.oracle.engine import EngineOracle, Pretended, canary
 
 _canary = partial(canary, ("python", "-m", "sglang.launch_server", "--model-path", "target"))
 
@@ -24,6 +24,12 @@ ORACLE = EngineOracle(
         "hardware.platform": "cuda",
         "role.bare_models": True,  # a question's models are their configs alone
     },
+    pretended=(
+        Pretended("DeepEP", "moe_a2a_backend", ("deepep",)),
+        Pretended("mooncake-transfer-engine", "moe_a2a_backend", ("mooncake",)),
+        Pretended("mooncake-transfer-engine", "hicache_storage_backend", ("mooncake",)),
+        Pretended("mooncake-transfer-engine", "elastic_ep_backend", ("mooncake",)),
+    ),
     effective={
         "speculative_algorithm": ("speculative_algorithm",),
         "speculative_num_steps": ("speculative_num_steps",),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Callable
@@ -91,8 +93,9 @@ def _answering(answer: Any) -> Callable[..., Any]:
 
 
 def _put_nvidia_smi(gpu: Gpu) -> None:
-    """Some releases ask the program for the memory size instead of torch."""
+    """Some releases ask the program for the memory size instead of torch. Its folder goes with this process."""
     folder = Path(tempfile.mkdtemp(prefix="specconf-smi-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / "nvidia-smi"
     program.write_text("#!/bin/sh\n" + f"echo {gpu.memory_mib}\n" * GPUS_SHOWN)
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

