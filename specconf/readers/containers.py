@@ -138,7 +138,8 @@ class UsedImage:
         from specconf.readers.launches import match_program
 
         entrypoint = self.image.entrypoint
-        if not entrypoint or match_program(command) is not None:
+        match = match_program(command)
+        if not entrypoint or (match is not None and match.program.engine == self.image.engine):
             return ()
         if self.image.module_entrypoint and any(word.text.partition("=")[0] == "--model" for word in command):
             entrypoint = self.image.module_entrypoint

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specconf.readers.containers import known_image
+from specconf.readers.containers import image_of
 from specconf.readers.registry import ReadLaunch, read_launches
+from specconf.readers.stated import Firmness
+from specconf.words import Word
 
 
 def read(script: str) -> list[ReadLaunch]:
@@ -147,5 +149,7 @@ IMAGES = {
 
 @pytest.mark.parametrize("name", IMAGES)
 def test_image_references(name: str) -> None:
-    image, release = known_image(name)
-    assert (image.engine if image else None, release) == IMAGES[name]
+    image = image_of(Word(value=name, raw=name))
+    stated = image.stated[0] if image and image.stated else None
+    release = stated.text if stated and stated.firmness is Firmness.EXACT else None
+    assert (image.image.engine if image else None, release) == IMAGES[name]
