@@ -1,0 +1,167 @@
+"""One deploy file → its launches, judged. Nothing is printed and nothing written here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specconf.compat.database import Database
+from specconf.engines.base import Engine, Models
+from specconf.engines.registry import get_engine
+from specconf.errors import InputError
+from specconf.findings import Effect, Finding, NotChecked, Severity
+from specconf.lint.releases import Chosen, StatedInText, choose
+from specconf.lint.shape import recoded, shape_findings
+from specconf.readers.fragments import Around, nothing_around
+from specconf.readers.registry import ReadLaunch, detected_format, read_launches
+from specconf.readers.source import SourceText
+from specconf.rules.judge import judge_settings
+from specconf.words import Launch, Span
+
+if TYPE_CHECKING:
+    from specconf.compat.view import View
+    from specconf.settings import Settings
+
+# What every file with a launch holds, in some case: looked for in the bytes before anything is parsed.
+MENTIONS = re.compile(rb"vllm|sglang|trt-?llm|tensorrt|speculati|sgl\.|llm_configs", re.IGNORECASE)
+LARGEST = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One launch with all that is said of it. `settings` is None where its release could not be judged."""
+
+    read: ReadLaunch
+    chosen: Chosen
+    findings: tuple[Finding, ...]
+    not_checked: tuple[NotChecked, ...] = ()
+    settings: Settings | None = None
+
+    @property
+    def line(self) -> int:
+        """Where it begins in its file."""
+        return self.read.launch.span.line if self.read.launch.span else 1
+
+
+@dataclass(slots=True)
+class FileResult:
+    """One file: its launches, what was found, and why it was skipped, if it was."""
+
+    path: str
+    text: str = ""
+    format: str = ""
+    launches: list[Judged] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    skipped: str = ""
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        """Those of the file and of its launches, in the order of their places."""
+        found = [*self.findings, *(finding for launch in self.launches for finding in launch.findings)]
+        return sorted(
+            found, key=lambda f: (f.where.line if f.where else 0, f.where.column if f.where else 0, f.severity.rank)
+        )
+
+
+@dataclass(frozen=True)
+class Linter:
+    """What every file is judged with: databases, explicit releases, the project's, and how models are found."""
+
+    database: Callable[[str], Database]
+    models: Callable[[Settings, Engine, Path], Models]
+    explicit: Mapping[str, str] = field(default_factory=dict)
+    project: Mapping[str, str] = field(default_factory=dict)
+    optional_formats: frozenset[str] = frozenset()
+
+    def file(self, path: str, data: bytes, around: Around = nothing_around) -> FileResult:
+        """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
+        if not MENTIONS.search(data):
+            return FileResult(path, skipped="no engine is mentioned")
+        if len(data) > LARGEST:
+            return FileResult(path, skipped=f"larger than {LARGEST // 1024 // 1024} MiB")
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return FileResult(path, skipped=f"not UTF-8 text (byte {error.start + 1})")
+        if "\0" in text:
+            return FileResult(path, skipped="no text file")
+        return self.text(path, text, around)
+
+    def text(self, path: str, text: str, around: Around = nothing_around) -> FileResult:
+        """Judge a text."""
+        chosen = detected_format(path, text)
+        if chosen is None:
+            return FileResult(path, skipped="of no known kind")
+        result = FileResult(path, text, chosen.name)
+        try:
+            launches = read_launches(path, text, around=around)
+        except InputError as error:
+            hint = error.hint or ""
+            where = error.where or Span(path)
+            result.findings.append(
+                Finding("SC707", Severity.WARNING, _sentence(error.message), fix=_sentence(hint), where=where)
+            )
+            return result
+        stated = StatedInText(SourceText(text, path))
+        result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        return result
+
+    def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
+        name = found.launch.engine
+        database = self.database(name)
+        chosen = choose(database, found, stated, explicit=self.explicit.get(name), project=self.project)
+        if chosen.view is None:
+            return Judged(found, chosen, chosen.findings)
+        return self._at(found, chosen, chosen.view, folder)
+
+    def _at(self, found: ReadLaunch, chosen: Chosen, view: View, folder: Path) -> Judged:
+        engine = get_engine(view.engine)
+        settings = engine.resolve(_with_files(found.launch, folder), view)
+        judgement = judge_settings(settings, engine, view, self.models(settings, engine, folder))
+        shape = list(shape_findings(found, view.engine, view.release))
+        findings = recoded(judgement.findings, settings, shape)
+        if chosen.fork:
+            findings = [_of_a_fork(finding) for finding in findings]
+        placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
+        return Judged(found, chosen, tuple(placed), tuple(judgement.result.not_checked), settings)
+
+
+def _with_files(launch: Launch, folder: Path) -> Launch:
+    """A launch with the option files that it names and that lie beside its file."""
+    known = {name for name, *_ in launch.files}
+    found = []
+    for word in launch.argv:
+        name = (word.value or "").rpartition("=")[2]
+        if name in known or not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "{")):
+            continue
+        path = folder / name
+        try:
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                found.append((name, path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError):
+            continue  # what cannot be read is told as a file that is not known
+    return replace(launch, files=(*launch.files, *found)) if found else launch
+
+
+def _of_a_fork(finding: Finding) -> Finding:
+    """A build of somebody's own may have taken back what its release refuses."""
+    if finding.severity is not Severity.ERROR or finding.effect not in (Effect.REJECTS, Effect.CRASHES, None):
+        return finding
+    return replace(finding, severity=Severity.WARNING)
+
+
+def _placed(finding: Finding, span: Span | None) -> Finding:
+    return finding if finding.where is not None and finding.where.line else replace(finding, where=span)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def launches_of(results: Sequence[FileResult]) -> int:
+    """How many launches were found."""
+    return sum(len(result.launches) for result in results)

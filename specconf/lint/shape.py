@@ -1,0 +1,90 @@
+"""SC7xx: what a file's own shape does to a launch before any engine reads it: flags cut off, quoting, variables as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from specconf.findings import Finding, Severity
+from specconf.readers.found import ReadLaunch
+from specconf.settings import ProblemKind, Settings
+
+_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_QUOTES = "'\""
+_SHOWN = 40
+
+
+def shape_findings(launch: ReadLaunch, engine: str, release: str) -> Iterator[Finding]:
+    """What the words of a launch show by themselves."""
+    found = (*_cut_off(launch), *_literal_variables(launch), *_kept_quotes(launch))
+    yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
+
+
+def _cut_off(launch: ReadLaunch) -> Iterator[Finding]:
+    """Flags behind a comment or a line without its backslash: the shell runs them as a command of their own."""
+    if not launch.orphans:
+        return
+    first = launch.orphans[0]
+    flags = ", ".join(word.text.partition("=")[0] for word in launch.orphans if _OPTION.match(word.text))
+    yield Finding(
+        "SC704",
+        Severity.ERROR,
+        f"The launch ends before this line: {flags} is not passed to it, and the shell runs it as a command of its own.",
+        fix="End the line before with a backslash, and let no comment stand between continued lines.",
+        where=first.span,
+        option=first.text.partition("=")[0],
+    )
+
+
+def _literal_variables(launch: ReadLaunch) -> Iterator[Finding]:
+    """`$NAME` in single quotes: the shell hands it on as it stands."""
+    if not launch.in_script:
+        return
+    for word in launch.launch.argv:
+        if word.value is None or not word.raw.startswith("'"):
+            continue
+        match = _VARIABLE.search(word.value)
+        if match is not None:
+            yield Finding(
+                "SC705",
+                Severity.ERROR if word.value.lstrip().startswith(("{", "[")) else Severity.WARNING,
+                f"The shell does not put in {match[0]}, which stands in single quotes: the engine gets these characters.",
+                fix="Write double quotes, with the JSON's own quotes behind backslashes, or end the single quotes around it.",
+                where=word.span,
+            )
+
+
+def _kept_quotes(launch: ReadLaunch) -> Iterator[Finding]:
+    """Quotes that no shell takes off: a list in YAML or JSON hands every item on as it is."""
+    if launch.in_script:
+        return
+    for word in launch.launch.argv:
+        value = word.value or ""
+        _, sign, given = value.partition("=")
+        text = given if sign and value.startswith("--") else value
+        if len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]:
+            yield Finding(
+                "SC706",
+                Severity.ERROR if text[1:2] in ("{", "[") else Severity.WARNING,
+                f"The quotes around {_short(text)} are part of the value here, where no shell takes them off.",
+                fix=f"Write the value without them: {text[1:-1][:200]}",
+                where=word.span,
+            )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -> list[Finding]:
+    """Values that are no JSON because of the file's quoting are told under the quoting's code, and once."""
+    broken = {problem.where for problem in settings.problems if problem.kind is ProblemKind.NOT_JSON}
+    told = {finding.where for finding in shape if finding.code in ("SC705", "SC706")}
+    of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
+    return [
+        replace(finding, code="SC703") if quoting else finding
+        for finding, quoting in zip(findings, of_quoting, strict=True)
+        if not quoting or finding.where not in told
+    ]
