@@ -115,13 +115,13 @@ class Linter:
         chosen = choose(database, found, stated, explicit=self.explicit.get(name), project=self.project)
         if chosen.view is None:
             return Judged(found, chosen, chosen.findings)
-        return self._at(found, chosen, chosen.view, folder)
+        return self._at(found, chosen, chosen.view, folder, stated.source.text)
 
-    def _at(self, found: ReadLaunch, chosen: Chosen, view: View, folder: Path) -> Judged:
+    def _at(self, found: ReadLaunch, chosen: Chosen, view: View, folder: Path, text: str) -> Judged:
         engine = get_engine(view.engine)
         settings = engine.resolve(_with_files(found.launch, folder), view)
         judgement = judge_settings(settings, engine, view, self.models(settings, engine, folder))
-        shape = list(shape_findings(found, view.engine, view.release))
+        shape = list(shape_findings(found, view.engine, view.release, text))
         findings = recoded(judgement.findings, settings, shape)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
