@@ -16,7 +16,6 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from specconf.compat.database import Database
-from specconf.compat.releases import Point
 from specconf.compat.view import View
 from specconf.errors import UnknownReleaseError
 from specconf.findings import Finding, Severity
@@ -37,14 +36,19 @@ _HEAD = 8  # lines at the top of a file whose comments are about all of it
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Where a launch is judged, and what is to be said of that. `view` is None where it cannot be judged."""
+    """Where a launch is judged, and what is to be said of that.
 
-    view: View | None
+    `views`: the releases that may run it, the newest first; none where it cannot be judged. `any_release`: nothing states a
+    release, so that only what holds in every one is said.
+    """
+
+    views: tuple[View, ...]
     text: str = ""
     how: str = ""
     where: Span | None = None
     findings: tuple[Finding, ...] = ()
     fork: bool = False
+    any_release: bool = False
 
 
 @dataclass
@@ -198,7 +202,7 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
         finding = Finding(
             "SC702", Severity.WARNING, error.message, engine=database.engine, release=release, where=where
         )
-        return Chosen(None, release, how, where, (finding,))
+        return Chosen((), release, how, where, (finding,))
     findings: tuple[Finding, ...] = ()
     if view.point.notice:
         findings = (
@@ -207,7 +211,7 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
                 checked_as=view.point.checked_as, where=where,
             ),
         )  # fmt: skip
-    return Chosen(view, release, how, where, findings, fork)
+    return Chosen((view,), release, how, where, findings, fork)
 
 
 def _in_range(database: Database, one: Stated) -> Chosen | None:
@@ -234,9 +238,9 @@ def _in_range(database: Database, one: Stated) -> Chosen | None:
         where=one.where,
     )
     if bounded:
-        point = Point(one.text, names[inside[-1]], tuple(inside), f"{len(inside)} releases fit {one.text}")
-        return Chosen(database.view(point), one.text, one.how, one.where, (finding,))
-    return Chosen(database.at(names[inside[-1]]), one.text, one.how, one.where, (finding,))
+        views = tuple(database.at(names[i]) for i in reversed(inside))
+        return Chosen(views, one.text, one.how, one.where, (finding,))
+    return Chosen((database.at(names[inside[-1]]),), one.text, one.how, one.where, (finding,))
 
 
 def _floating(database: Database, one: Stated) -> Chosen:
@@ -257,14 +261,16 @@ def _floating(database: Database, one: Stated) -> Chosen:
         where=one.where,
     )
     if not moves:
-        return Chosen(_everywhere(database), one.text, one.how, one.where, (finding,))
-    return Chosen(database.at(newest), one.text, one.how, one.where, (finding,))
+        return Chosen(_everywhere(database), one.text, one.how, one.where, (finding,), any_release=True)
+    return Chosen((database.at(newest),), one.text, one.how, one.where, (finding,))
 
 
 def _unknown(database: Database) -> Chosen:
-    return Chosen(_everywhere(database), "", "not stated")
+    return Chosen(_everywhere(database), "", "not stated", any_release=True)
 
 
-def _everywhere(database: Database) -> View:
-    names = database.line.names
-    return database.view(Point("unknown", names[-1], tuple(range(len(names))), "its release is not known"))
+def _everywhere(database: Database) -> tuple[View, ...]:
+    """Every release, the newest final one first: what is not so there is not so in all."""
+    newest = database.line.newest_final
+    others = [name for name in reversed(database.line.names) if name != newest]
+    return tuple(database.at(name) for name in (newest, *others))
