@@ -29,6 +29,12 @@ from specconf.words import Span, Word
 _VERSION = r"v?(?P<version>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.?dev)\d+)*)"
 _BOUND = r"(?:[=~!<>]=|[<>])\s*[\w.*]+"
 _NAMES = {"vllm": r"vllm", "sglang": r"(?:sglang|sgl)", "tensorrt-llm": r"(?:tensorrt[-_ ]?llm|trt[-_ ]?llm)"}
+# Comments that speak of releases in general, or of another than the one that runs.
+_IN_GENERAL = re.compile(
+    r"\b(?:since|before|until|from|after|requires?|needs?|newer|older|later|earlier|fixed|introduced|removed|added|bug|issue|"
+    r"broken|regress\w*|deprecated|todo|was|will|unlike|not)\b|[<>]=?|\bup to\b|/(?:issues|pull)/",
+    re.IGNORECASE,
+)
 _COMMENT = re.compile(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
@@ -59,10 +65,14 @@ class StatedInText:
     _found: dict[str, tuple[Stated, ...]] = field(default_factory=dict)
 
     def for_launch(self, launch: ReadLaunch) -> Iterator[Stated]:
-        """The nearest variable or pin, then a comment beside the launch."""
+        """The nearest variable or pin, then a comment beside the launch.
+
+        A launch in an image whose tag moves has that engine, whatever other images and pins the file has.
+        """
         engine = launch.launch.engine
         line = launch.launch.span.line if launch.launch.span else 1
-        if (near := _nearest(self._of(engine, "pins"), line)) is not None:
+        moves = any(one.engine == engine and one.firmness is Firmness.FLOATING for one in launch.stated)
+        if not moves and (near := _nearest(self._of(engine, "pins"), line)) is not None:
             yield near
         beside = [one for one in self._of(engine, "comments") if _is_beside(one, line)]
         if len({one.text for one in beside}) == 1:
@@ -128,10 +138,12 @@ class StatedInText:
             "|".join(rf"(?P<e{i}>(?<![\w/.-]){name}(?![\w/]))" for i, name in enumerate(_NAMES.values())), re.I
         )
         engines = list(_NAMES)
-        version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w])")
+        version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w+*'])")
         for number, line in enumerate(self._lines, 1):
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
+                continue
+            if _IN_GENERAL.search(text):
                 continue
             names = {engines[int((match.lastgroup or "e0")[1:])] for match in named.finditer(text)}
             versions = {match["version"] for match in version.finditer(text) if match["version"].count(".") > 1}

@@ -14,7 +14,7 @@ from specconf.engines.registry import get_engine
 from specconf.errors import InputError
 from specconf.findings import Effect, Finding, NotChecked, Severity
 from specconf.lint.releases import Chosen, StatedInText, choose
-from specconf.lint.shape import recoded, shape_findings
+from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
@@ -122,6 +122,7 @@ class Linter:
             others = (self._at(launch, engine, view, folder)[1].findings for view in chosen.views[1:])
             findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
         shape = list(shape_findings(found, name, chosen.text, stated.source.text))
+        shape += written_twice(settings, name, chosen.text)
         findings = recoded(findings, settings, shape)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from specconf.findings import Finding, Severity
 from specconf.readers.found import ReadLaunch
-from specconf.settings import ProblemKind, Settings
+from specconf.settings import Origin, ProblemKind, Settings
 from specconf.words import Span, Word
 
 _VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
@@ -93,13 +93,42 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
+def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Finding]:
+    """Flags that are written again with another value: the engine's parser takes the last in silence."""
+    for path, setting in settings.items_by_path.items():
+        last = setting.final
+        for earlier in setting.losers:
+            lists = isinstance(last.value, list) or isinstance(earlier.value, list)
+            if (
+                lists
+                or earlier.origin is not Origin.ARGV
+                or last.origin is not Origin.ARGV
+                or earlier.value == last.value
+            ):
+                continue
+            yield Finding(
+                "SC107",
+                Severity.WARNING,
+                f"{earlier.spelling or path} is written more than once: {last.value} counts, and {earlier.value} does not.",
+                engine=engine,
+                release=release,
+                checked_as=release,
+                fix="Remove the one that is not meant.",
+                where=earlier.where,
+                option=earlier.spelling,
+            )
+
+
 def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -> list[Finding]:
     """Values that are no JSON because of the file's quoting are told under the quoting's code, and once."""
     broken = {problem.where for problem in settings.problems if problem.kind is ProblemKind.NOT_JSON}
-    told = {finding.where for finding in shape if finding.code in ("SC705", "SC706")}
+    lines = [finding.where.line for finding in shape if finding.where and finding.code in ("SC705", "SC706")]
+    told = {
+        line for value in lines for line in (value, value - 1)
+    }  # the option stands before its value, or a line above
     of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
     return [
         replace(finding, code="SC703") if quoting else finding
         for finding, quoting in zip(findings, of_quoting, strict=True)
-        if not quoting or finding.where not in told
+        if not (quoting and finding.where and finding.where.line in told)
     ]

@@ -56,7 +56,8 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
     while at < len(words):
         text = words[at].text
         if not text.startswith("-"):
-            if words[at].value is not None or not words[at].may_be_many:
+            word = words[at]
+            if word.value is not None or not word.may_be_many or image_of(word) is not None:
                 break
             at += 1  # `docker run $OPTIONS image`
             continue

@@ -8,32 +8,12 @@ from typing import Any
 
 import pytest
 
-from specconf.compat.database import load_database
-from specconf.engines.base import Engine, Models
 from specconf.findings import Severity
-from specconf.lint.files import around
-from specconf.lint.run import FileResult, Linter
-from specconf.models import Mode, Resolver
-from specconf.models.rows import RowTable
-from specconf.models.view import written_models
-from specconf.settings import Settings
+from tests.lint.conftest import linted
 
 FOLDER = Path(__file__).resolve().parent.parent / "corpus" / "deploy"
 FILES = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))["files"]
 _AT_LEAST = {"error": {Severity.ERROR}, "warning": {Severity.ERROR, Severity.WARNING}}
-
-
-def models(settings: Settings, engine: Engine, folder: Path) -> Models:
-    from specconf.compat.store import load_json
-
-    resolver = Resolver(
-        mode=Mode.OFFLINE, checkpoints=RowTable(load_json("checkpoints")), cache_dir=folder, base_dir=folder
-    )
-    return Models(*written_models(engine.model_path, engine.draft_path, settings, resolver.resolve))
-
-
-def linted(path: Path) -> FileResult:
-    return Linter(load_database, models).file(str(path), path.read_bytes(), around(str(path)))
 
 
 @pytest.mark.parametrize("row", FILES, ids=[row["path"] for row in FILES])
