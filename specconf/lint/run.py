@@ -16,6 +16,8 @@ from specconf.findings import Effect, Finding, NotChecked, Severity
 from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.readers.fragments import Around, nothing_around
+from specconf.readers.images import known_images
+from specconf.readers.launches import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
 from specconf.rules.judge import Judgement, judge_settings
@@ -99,6 +101,8 @@ class Linter:
         try:
             launches = read_launches(path, text, around=around)
         except InputError as error:
+            if not (mentions_program(text) or any(image.repository in text for image in known_images())):
+                return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")
             hint = error.hint or ""
             where = error.where or Span(path)
             result.findings.append(

@@ -129,7 +129,7 @@ def _in_script(
         env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
         found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
-    _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
+    _refuse_hidden(script, found=bool(found), mentioned=mentions_program(text))
     return found
 
 
@@ -296,7 +296,7 @@ def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
     no launch was found.
     """
     for problem in script.problems:
-        if (mentioned and not found) or _mentions_program(problem.text):
+        if (mentioned and not found) or mentions_program(problem.text):
             raise InputError(
                 "the shell syntax cannot be parsed here",
                 where=_first_line(problem.span),
@@ -313,7 +313,8 @@ def _mention(program: Program) -> str:
 _MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
 
 
-def _mentions_program(text: str) -> bool:
+def mentions_program(text: str) -> bool:
+    """Whether a text holds the words that start an engine, wherever they stand."""
     return _MENTION.search(text) is not None
 
 
