@@ -25,36 +25,45 @@ def words_of(text: Placed) -> tuple[Word, ...]:
 
     An open quote makes the last word one that is not known.
     """
-    found: list[Word] = []
-    start, value, quote = -1, "", ""
+    return tuple(word for word, _ in placed_words_of(text))
+
+
+def placed_words_of(text: Placed) -> tuple[tuple[Word, Placed], ...]:
+    """The same, each word with its text as one that knows where each character stands, for those that are scripts."""
+    found: list[tuple[Word, Placed]] = []
+    start, value, quote = -1, list[int](), ""
     at, source = 0, text.text
+
+    def ended(end: int) -> None:
+        own = Placed("".join(source[index] for index in value), text.outer, [text.at[index] for index in value])
+        found.append((Word(None if quote else own.text, text.span_of(start, end), source[start:end]), own))
+
     while at < len(source):
         char = source[at]
         if quote:
             if char == quote:
                 quote = ""
             elif char == "\\" and quote == '"' and source[at + 1 : at + 2] in ('"', "\\"):
-                value += source[at + 1]
+                value.append(at + 1)
                 at += 1
             else:
-                value += char
+                value.append(at)
         elif char.isspace():
             if start >= 0:
-                found.append(Word(value, text.span_of(start, at), source[start:at]))
-            start, value = -1, ""
+                ended(at)
+            start, value = -1, []
         else:
             start = at if start < 0 else start
             if char in "'\"":
                 quote = char
             elif char == "\\" and at + 1 < len(source):
                 at += 1
-                value += "" if source[at] == "\n" else source[at]
+                value += [] if source[at] == "\n" else [at]
             else:
-                value += char
+                value.append(at)
         at += 1
     if start >= 0:
-        known = None if quote else value
-        found.append(Word(known, text.span_of(start, at), source[start:at]))
+        ended(at)
     return tuple(found)
 
 

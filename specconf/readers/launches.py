@@ -12,7 +12,9 @@ from specconf.errors import InputError
 from specconf.readers.containers import Container, image_of, path_inside, started_container
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.front_ends import as_engine
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.source import Placed
 from specconf.readers.stated import Stated
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
@@ -140,9 +142,16 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
         # What stands in the environment of the shell stands in that of everything it starts.
         commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
         return _in_script(inner.text, replace(script, commands=commands), files, env_files)
+    started = _started_script(command.words, files)
+    if started is not None and started.text is not None:
+        script = _script_of(started)
+        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
+        others = tuple(file for file in files if file is not started)
+        return _in_script(started.text, replace(script, commands=commands), others, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
+    command = replace(command, words=as_engine(command.words))
     match = match_program(command.words)
     if match is None:
         return []
@@ -176,14 +185,14 @@ MANY = "further words"  # how words that a file does not show are told
 
 def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
-    files = tuple(ShellFile(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
+    files = tuple(_file(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
     try:
         if fragment.script is not None:
             text = fragment.script.text
             script = read_shell(text, path, inside=fragment.script)
             outer = dict(fragment.env)
             commands = tuple(replace(c, env=tuple({**outer, **dict(c.env)}.items())) for c in script.commands)
-            found = _in_script(text, replace(script, commands=commands), files, ())
+            found = _in_script(text, replace(script, commands=commands), files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
     except RecursionError as error:
@@ -191,6 +200,12 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+
+
+def _file(name: str, text: str | Placed, where: Span) -> ShellFile:
+    if isinstance(text, Placed):
+        return ShellFile(name, text.text, where, text)
+    return ShellFile(name, text, where)
 
 
 def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -205,7 +220,7 @@ def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> li
     if fragment.open_ended:
         words = (*words, Word(value=None, span=fragment.where, raw=MANY, may_be_many=True))
     span = fragment.where or words[0].span or Span(path)
-    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, ()) if words else []
+    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, fragment.env_files) if words else []
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
@@ -213,18 +228,46 @@ _COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
 _VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
+def script_index(words: tuple[Word, ...]) -> int | None:
+    """The index of the script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
+    at = _operand(words)
+    return at if at is not None and _has_command_option(words[1:at]) and words[at].value is not None else None
+
+
 def _script_word(words: tuple[Word, ...]) -> Word | None:
-    """The script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
-    if program_name(words[0]) not in _SHELLS:
+    at = script_index(words)
+    return words[at] if at is not None else None
+
+
+def _operand(words: tuple[Word, ...]) -> int | None:
+    """The index of a shell's first word that is no option."""
+    if not words or program_name(words[0]) not in _SHELLS:
         return None
-    at, found = 1, False
-    while at < len(words):
-        text = words[at].value or ""
-        if not text.startswith(("-", "+")):
-            break
-        found = found or _COMMAND_OPTION.match(text) is not None
-        at += 2 if _VALUED_OPTION.match(text) else 1
-    return words[at] if found and at < len(words) and words[at].value is not None else None
+    at = 1
+    while at < len(words) and (words[at].value or "").startswith(("-", "+")):
+        at += 2 if _VALUED_OPTION.match(words[at].text) else 1
+    return at if at < len(words) else None
+
+
+def _has_command_option(words: tuple[Word, ...]) -> bool:
+    return any(_COMMAND_OPTION.match(word.value or "") for word in words)
+
+
+def _started_script(words: tuple[Word, ...], files: tuple[ShellFile, ...]) -> ShellFile | None:
+    """The file that `bash FILE` or a command such as `/scripts/run.sh` runs, where its text is at hand."""
+    at = _operand(words)
+    named = words[at].value if at is not None and not _has_command_option(words[1:at]) else words[0].value
+    file = next((file for file in files if file.name == named), None)
+    is_script = file is not None and (at is not None or file.name.endswith(".sh") or (file.text or "").startswith("#!"))
+    return file if is_script else None
+
+
+def _script_of(file: ShellFile) -> Script:
+    """The script in a file; all of it has the file's place where its text has none of its own."""
+    if file.placed is not None:
+        return read_shell(file.placed.text, file.placed.path, inside=file.placed)
+    script = read_shell(file.text or "", file.span.path)
+    return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
 
 
 def _inner_script(word: Word, path: str) -> Script:

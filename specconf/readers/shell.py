@@ -34,11 +34,12 @@ class ShellCommand:
 
 @dataclass(frozen=True, slots=True)
 class ShellFile:
-    """A file the script writes from a heredoc; `text` is None when it holds an unresolved part."""
+    """A file the script writes; `text` is None when it holds an unresolved part, `placed` is it with its places."""
 
     name: str
     text: str | None
     span: Span
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True)
