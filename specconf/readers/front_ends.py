@@ -53,9 +53,7 @@ class FrontEnd:
 
 
 FRONT_ENDS: dict[str, FrontEnd] = {
-    "dynamo.vllm": FrontEnd(
-        ("-m", "vllm.entrypoints.openai.api_server"), frozenset((_DYNAMO + _DYNAMO_VLLM).split())
-    ),
+    "dynamo.vllm": FrontEnd(("-m", "vllm.entrypoints.openai.api_server"), frozenset((_DYNAMO + _DYNAMO_VLLM).split())),
     "dynamo.sglang": FrontEnd(("-m", "sglang.launch_server"), frozenset((_DYNAMO + _DYNAMO_SGLANG).split())),
     "dynamo.trtllm": FrontEnd(
         ("trtllm-serve",),
@@ -129,7 +127,9 @@ def _value(option: tuple[Word, ...]) -> tuple[Word, ...]:
 
 def _another_backend(options: list[tuple[Word, ...]]) -> bool:
     """Whether KServe's server is told to run no vLLM."""
-    return any(_name(option) == "--backend" and [w.value for w in _value(option)] == ["huggingface"] for option in options)
+    return any(
+        _name(option) == "--backend" and [w.value for w in _value(option)] == ["huggingface"] for option in options
+    )
 
 
 def _translated(option: tuple[Word, ...], front_end: FrontEnd) -> tuple[Word, ...]:
@@ -144,5 +144,8 @@ def _translated(option: tuple[Word, ...], front_end: FrontEnd) -> tuple[Word, ..
     if name in front_end.renamed:
         new = front_end.renamed[name]
         value = new + word.value[len(name) :] if word.value is not None else None
-        return (replace(word, value=value, raw=word.raw if value is not None else new + word.raw[len(name) :]), *option[1:])
+        return (
+            replace(word, value=value, raw=word.raw if value is not None else new + word.raw[len(name) :]),
+            *option[1:],
+        )
     return () if front_end.only else option
