@@ -75,9 +75,8 @@ class YamlNode:
     @property
     def is_null(self) -> bool:
         """Whether the scalar is written as null or as nothing."""
-        return (
-            self.kind == "scalar" and self.node.style is None and self.node.value in ("", "~", "null", "Null", "NULL")
-        )
+        # The C loader calls the plain style "", the other one None.
+        return self.kind == "scalar" and not self.node.style and self.node.value in ("", "~", "null", "Null", "NULL")
 
     @property
     def raw(self) -> str:
@@ -194,7 +193,7 @@ def _placed(node: YamlNode) -> Placed:
     value = str(node.node.value) if node.kind == "scalar" else ""
     start, end, style = node.node.start_mark.index, node.node.end_mark.index, node.node.style
     text = node.source.text
-    if style is None and text[start:end] == value:
+    if not style and text[start:end] == value:
         return Placed(value, node.source, range(start, end))
     if style == "|":
         found = _literal(text, start, end, value)
