@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from specconf.errors import InputError
 from specconf.readers.containers import Container, image_of, path_inside, started_container
@@ -138,16 +139,13 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
     inner = _script_word(command.words)
     if inner is not None:
-        script = _inner_script(inner, command.span.path)
         # What stands in the environment of the shell stands in that of everything it starts.
-        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
-        return _in_script(inner.text, replace(script, commands=commands), files, env_files)
+        script = _inner_script(inner, command.span.path, _given(command.env))
+        return _in_script(inner.text, script, files, env_files)
     started = _started_script(command.words, files)
     if started is not None and started.text is not None:
-        script = _script_of(started)
-        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
         others = tuple(file for file in files if file is not started)
-        return _in_script(started.text, replace(script, commands=commands), others, env_files)
+        return _in_script(started.text, _script_of(started, _given(command.env)), others, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
@@ -189,10 +187,8 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     try:
         if fragment.script is not None:
             text = fragment.script.text
-            script = read_shell(text, path, inside=fragment.script)
-            outer = dict(fragment.env)
-            commands = tuple(replace(c, env=tuple({**outer, **dict(c.env)}.items())) for c in script.commands)
-            found = _in_script(text, replace(script, commands=commands), files, fragment.env_files)
+            script = read_shell(text, path, inside=fragment.script, given=_given(fragment.env))
+            found = _in_script(text, script, files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
     except RecursionError as error:
@@ -262,23 +258,31 @@ def _started_script(words: tuple[Word, ...], files: tuple[ShellFile, ...]) -> Sh
     return file if is_script else None
 
 
-def _script_of(file: ShellFile) -> Script:
+Environment: TypeAlias = tuple[tuple[str, Word], ...]
+
+
+def _given(env: Environment) -> Environment:
+    """The environment of a script; the value of a secret is put into no word."""
+    return tuple((name, _guarded(name, word)) for name, word in env)
+
+
+def _script_of(file: ShellFile, given: Environment) -> Script:
     """The script in a file; all of it has the file's place where its text has none of its own."""
     if file.placed is not None:
-        return read_shell(file.placed.text, file.placed.path, inside=file.placed)
-    script = read_shell(file.text or "", file.span.path)
+        return read_shell(file.placed.text, file.placed.path, inside=file.placed, given=given)
+    script = read_shell(file.text or "", file.span.path, given=given)
     return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
 
 
-def _inner_script(word: Word, path: str) -> Script:
+def _inner_script(word: Word, path: str, given: Environment) -> Script:
     """A script in one word. Its places are exact when the word is the script in quotes, else they are the word's."""
     assert word.value is not None
     span = word.span
     if span is None or word.raw[1:-1] != word.value:
-        script = read_shell(word.value, path)
+        script = read_shell(word.value, path, given=given)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
         return replace(script, commands=commands)
-    return read_shell(word.value, path, Span(path, span.line, span.column + 1))
+    return read_shell(word.value, path, Span(path, span.line, span.column + 1), given=given)
 
 
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:

@@ -76,20 +76,19 @@ def kaito(node: YamlNode, cluster: Cluster) -> Iterator[Fragment] | None:
         return None
     annotations = node.get("metadata", "annotations")
     inner = node.get("spec", "template", "metadata", "annotations")
-    marks = [text_at(marked, "kaito.sh/runtime") for marked in (annotations, inner)]
-    return iter(()) if "transformers" in marks else _preset(node, held, preset, (annotations, inner), cluster)
-
-
-def _preset(
-    node: YamlNode, held: YamlNode, preset: str, marked: tuple[YamlNode | None, ...], cluster: Cluster
-) -> Iterator[Fragment]:
-    name = text_at(node, "metadata", "name") or ""
     text = (cluster.config_map(text_at(held, "config")) or {}).get(_CONFIG_KEY)
+    if "transformers" in [text_at(marked, "kaito.sh/runtime") for marked in (annotations, inner)]:
+        return iter(())
+    asked = any(text_at(marked, _SPECULATION) == "true" for marked in (annotations, inner))
     place = (held.get("preset", "name") or held).span
+    return _preset(text_at(node, "metadata", "name") or "", Word(preset, place, preset), text, asked=asked)
+
+
+def _preset(name: str, model: Word, text: Placed | None, *, asked: bool) -> Iterator[Fragment]:
     if text is not None:
-        yield from kaito_config(text, name, Word(preset, place, preset))
-    elif any(text_at(annotations, _SPECULATION) == "true" for annotations in marked):
-        yield _kaito_launch((), name, Word(preset, place, preset))
+        yield from kaito_config(text, name, model)
+    elif asked:
+        yield _kaito_launch((), name, model)
 
 
 def kaito_config(text: Placed, name: str, model: Word | None = None) -> Iterator[Fragment]:

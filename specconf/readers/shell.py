@@ -7,7 +7,7 @@ here; how words are quoted and expanded is in `quoting` and `expansion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,10 +59,17 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> Script:
+def read_shell(
+    text: str,
+    path: str,
+    origin: Span | None = None,
+    inside: Placed | None = None,
+    given: Sequence[tuple[str, Word]] = (),
+) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands there.
+    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands
+    there. `given`: the environment in which the script runs, as far as it is known.
     """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
@@ -70,6 +77,8 @@ def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed 
     source = SourceText(text, path, origin, inside)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
+    walker.scope.values |= {name: word if word.value is not None else unknown(name) for name, word in given}
+    walker.scope.exported |= dict(given)
     walker.script(tree.root_node)
     return Script(
         commands=tuple(sorted(walker.commands, key=lambda command: command.span)),

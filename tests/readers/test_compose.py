@@ -132,10 +132,16 @@ def test_a_secret_is_not_put_into_words() -> None:
 
 
 def test_unknown_variables_in_a_script_stay_unknown_in_single_quotes_too() -> None:
-    lines = ["entrypoint: [bash, -c]", "command:", "  - |", """    vllm serve org/m -sc '{"num_speculative_tokens":${K}}'"""]
+    lines = [
+        "entrypoint: [bash, -c]",
+        "command:",
+        "  - |",
+        """    vllm serve org/m -sc '{"num_speculative_tokens":${K}}'""",
+    ]
     (item,) = read(service(*lines))
     assert item.launch.argv[-1].value is None
-    assert item.launch.argv[-1].span is not None and item.launch.argv[-1].span.line == 7
+    assert item.launch.argv[-1].span is not None
+    assert item.launch.argv[-1].span.line == 7
     (item,) = with_files(service(*lines), {".env": "K=3"})
     assert item.launch.argv[-1].value == '{"num_speculative_tokens":3}'
 
@@ -146,7 +152,9 @@ def test_a_doubled_dollar_is_the_shells() -> None:
 
 
 def test_environment_in_both_forms_and_from_files() -> None:
-    text = service("command: [org/m]", "env_file: [a.env, b.env]", "environment:", "  VLLM_A: '1'", "  VLLM_B:", "  HF_TOKEN: x")
+    text = service(
+        "command: [org/m]", "env_file: [a.env, b.env]", "environment:", "  VLLM_A: '1'", "  VLLM_B:", "  HF_TOKEN: x"
+    )
     (item,) = with_files(text, {"a.env": "VLLM_A=0\nVLLM_C=2\n"})
     env = dict(item.launch.env)
     assert [env[name].value for name in ("VLLM_A", "VLLM_B", "VLLM_C", "HF_TOKEN")] == ["1", None, "2", None]
@@ -235,7 +243,8 @@ BROKEN = ["services:\n  a: {image: x\n", "services:\n  a: &a\n    image: x\n    
 def test_broken_files_are_told_with_their_place(text: str) -> None:
     with pytest.raises(InputError) as error:
         read(text)
-    assert error.value.where is not None and error.value.where.line
+    assert error.value.where is not None
+    assert error.value.where.line
 
 
 def test_anchors_of_anchors_are_refused() -> None:
@@ -261,7 +270,8 @@ def test_other_yaml_is_not_claimed(text: str) -> None:
 
 def test_detected_by_its_keys() -> None:
     chosen = detected_format("deploy/stack.yml", "name: x\nservices:\n\n  # one\n  llm:\n    image: x\n")
-    assert chosen is not None and chosen.name == "compose"
+    assert chosen is not None
+    assert chosen.name == "compose"
 
 
 ENV_LINES = {
