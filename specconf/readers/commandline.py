@@ -31,40 +31,35 @@ def words_of(text: Placed) -> tuple[Word, ...]:
 def placed_words_of(text: Placed) -> tuple[tuple[Word, Placed], ...]:
     """The same, each word with its text as one that knows where each character stands, for those that are scripts."""
     found: list[tuple[Word, Placed]] = []
-    start, value, quote = -1, list[int](), ""
-    at, source = 0, text.text
-
-    def ended(end: int) -> None:
-        own = Placed("".join(source[index] for index in value), text.outer, [text.at[index] for index in value])
-        found.append((Word(None if quote else own.text, text.span_of(start, end), source[start:end]), own))
-
+    source, at = text.text, 0
     while at < len(source):
-        char = source[at]
-        if quote:
-            if char == quote:
-                quote = ""
-            elif char == "\\" and quote == '"' and source[at + 1 : at + 2] in ('"', "\\"):
-                value.append(at + 1)
-                at += 1
-            else:
-                value.append(at)
-        elif char.isspace():
-            if start >= 0:
-                ended(at)
-            start, value = -1, []
-        else:
-            start = at if start < 0 else start
-            if char in "'\"":
-                quote = char
-            elif char == "\\" and at + 1 < len(source):
-                at += 1
-                value += [] if source[at] == "\n" else [at]
-            else:
-                value.append(at)
-        at += 1
-    if start >= 0:
-        ended(at)
+        if source[at].isspace() or source.startswith("\\\n", at):
+            at += 1 if source[at].isspace() else 2
+            continue
+        start, value, is_closed = at, list[int](), True
+        while at < len(source) and not source[at].isspace():
+            at, is_closed = _unit(source, at, value)
+        own = Placed("".join(source[index] for index in value), text.outer, [text.at[index] for index in value])
+        known = own.text if is_closed else None
+        found.append((Word(known, text.span_of(start, at), source[start:at]), own))
     return tuple(found)
+
+
+def _unit(source: str, at: int, value: list[int]) -> tuple[int, bool]:
+    """Read one quoted part or character of a word into its value; its end, and whether its quote is closed."""
+    quote = source[at]
+    if quote == "\\" and at + 1 < len(source):
+        value += [] if source[at + 1] == "\n" else [at + 1]
+        return at + 2, True
+    if quote not in "'\"":
+        value.append(at)
+        return at + 1, True
+    at += 1
+    while at < len(source) and source[at] != quote:
+        at += quote == '"' and source[at : at + 2] in ('\\"', "\\\\")
+        value.append(at)
+        at += 1
+    return min(at + 1, len(source)), at < len(source)
 
 
 def substituted(

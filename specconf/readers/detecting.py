@@ -31,6 +31,11 @@ def is_yaml(path: str) -> bool:
     return path.endswith((".yaml", ".yml"))
 
 
+# Lines that only a chart's template has: before it is rendered it is no YAML. A model's chat template looks otherwise.
+_TEMPLATE = re.compile(
+    r"^[ \t]*\{\{-?[ \t]*(?:/\*|[.$]|(?:if|else|end|range|with|include|define|template|block|toYaml|tpl)\b)",
+    re.MULTILINE,
+)
 _SERVICES = re.compile(
     r"^services:[ \t]*(?:&\S+[ \t]*)?(?:\{|(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*[ \t]+[\"']?[\w.-]+[\"']?:)", re.MULTILINE
 )
@@ -38,13 +43,13 @@ _SERVICE_KEYS = re.compile(r"[ \t{,](?:image|build|extends)[\"']?:[ \t]|\*\w", r
 
 
 def _is_compose(path: str, text: str) -> bool:
-    return is_yaml(path) and _SERVICES.search(text) is not None and _SERVICE_KEYS.search(text) is not None
+    if not is_yaml(path) or "services:" not in text or _TEMPLATE.search(text):
+        return False
+    return _SERVICES.search(text) is not None and _SERVICE_KEYS.search(text) is not None
 
 
 _API_VERSION = re.compile(r"^(?:- |[ \t]*\{?[ \t]*\")?apiVersion[\"]?:", re.MULTILINE)
 _KIND = re.compile(r"^(?:- |  )?kind:|\"kind\":", re.MULTILINE)
-# A line that is a template's own is no YAML; what is rendered holds none.
-_TEMPLATE = re.compile(r"^\s*\{\{", re.MULTILINE)
 
 
 def _is_kubernetes(path: str, text: str) -> bool:

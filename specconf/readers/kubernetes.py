@@ -13,7 +13,7 @@ from importlib import import_module
 from specconf.readers.cluster import Cluster, config_texts, resources, text_at
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.kubepods import container, containers_of, volumes_of
-from specconf.readers.kustomize import changes_of
+from specconf.readers.kustomize import Place, changes_of
 from specconf.readers.processes import Process
 from specconf.readers.yamltext import YamlNode, documents
 
@@ -67,39 +67,46 @@ def _reader(node: YamlNode) -> ResourceReader | None:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What stands around a pod: variables that hold for its containers, and what the file calls it."""
+    """What stands around a pod: variables that hold for its containers, what the file calls it, and the keys down to it."""
 
     env: tuple[YamlNode, ...] = ()
     name: str = ""
+    path: tuple[str, ...] = ()
+
+    def below(self, key: str) -> _Around:
+        """What stands around a part of it."""
+        return replace(self, path=(*self.path, key))
 
 
 def _pods(resource: YamlNode, node: YamlNode, cluster: Cluster, around: _Around) -> Iterator[Fragment]:
     """The processes of the pods at or below a node."""
     if node.kind == "sequence":
-        for item in node:
-            yield from _pods(resource, item, cluster, around)
+        for index, item in enumerate(node):
+            yield from _pods(resource, item, cluster, around.below(str(index)))
         return
     held = node.get("containers")
     if held is not None and held.kind == "sequence":
         volumes = volumes_of(node, cluster)
-        for place in containers_of(node):
-            changes = changes_of(resource, place, cluster)
-            process = container(place[2], cluster, volumes, further_env=around.env, changes=changes)
+        for listed, index, one in containers_of(node):
+            changes = changes_of(resource, Place((*around.path, listed, str(index)), one), cluster)
+            process = container(one, cluster, volumes, further_env=around.env, changes=changes)
             yield _named(process, around).fragment()
     inner = _inside(node, around)
     for key, value in node.items():
         if key.text in _SINGLE and any(value.get(own) is not None for own in ("image", "command", "args")):
-            process = container(value, cluster, volumes_of(node, cluster), further_env=around.env)
+            changes = changes_of(resource, Place((*around.path, key.text or ""), value), cluster)
+            process = container(value, cluster, volumes_of(node, cluster), further_env=around.env, changes=changes)
             yield _named(process, around).fragment()
         elif key.text not in ("containers", "initContainers", "env", "envs"):
+            below = inner.below(key.text or "")
             component = value.get("extraPodSpec") is not None
-            yield from _pods(resource, value, cluster, replace(inner, name=key.text or "") if component else inner)
+            yield from _pods(resource, value, cluster, replace(below, name=key.text or "") if component else below)
 
 
 def _inside(node: YamlNode, around: _Around) -> _Around:
     variables = [found for key in ("envs", "env") if (found := node.get(key)) is not None]
     name = text_at(node, "name") if node.get("podTemplate") is not None else None
-    return _Around((*around.env, *variables), name or around.name)
+    return replace(around, env=(*around.env, *variables), name=name or around.name)
 
 
 def _named(process: Process, around: _Around) -> Process:

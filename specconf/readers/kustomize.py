@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from specconf.errors import InputError
 from specconf.readers.cluster import Cluster, text_at
-from specconf.readers.kubepods import Changes, containers_of
+from specconf.readers.kubepods import Changes
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
-Place = tuple[str, int, YamlNode]  # the list that holds a container, its index there, and itself
 
-_POINTER = re.compile(
-    r"/(?P<list>containers|initContainers)/(?P<index>\d+)/(?P<field>image|args|command|env)(?:/(?P<item>\d+|-))?\Z"
-)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A container in its object: the keys and indices down to it, and itself."""
+
+    path: tuple[str, ...]
+    node: YamlNode
+
+
+_FIELD = re.compile(r"/(?P<field>image|args|command|env)(?:/(?P<item>\d+|-))?\Z")
 
 
 def changes_of(resource: YamlNode, place: Place, cluster: Cluster) -> Changes:
@@ -31,7 +36,7 @@ def changes_of(resource: YamlNode, place: Place, cluster: Cluster) -> Changes:
     found = Changes()
     for patch in _patches(root, cluster, resource):
         found = _operations(patch, place, found) if patch.kind == "sequence" else _merged(patch, place, found)
-    return replace(found, image=_image(root, found.image or _written(place[2].get("image"))) or found.image)
+    return replace(found, image=_image(root, found.image or _written(place.node.get("image"))) or found.image)
 
 
 def _written(node: YamlNode | None) -> Word | None:
@@ -128,8 +133,9 @@ def _same(patch: YamlNode, resource: YamlNode) -> bool:
 def _operations(patch: YamlNode, place: Place, found: Changes) -> Changes:
     """A JSON patch. Operations on anything but a container's words, image and variables change nothing that is read."""
     for operation in patch:
-        match = _POINTER.search(text_at(operation, "path") or "")
-        if match is None or (match["list"], int(match["index"])) != place[:2]:
+        pointer, own = text_at(operation, "path") or "", "/" + "/".join(place.path)
+        match = _FIELD.fullmatch(pointer.removeprefix(own)) if pointer.startswith(own) else None
+        if match is None:
             continue
         value, verb = operation.get("value"), text_at(operation, "op")
         field, item = match["field"], match["item"]
@@ -147,7 +153,7 @@ def _operations(patch: YamlNode, place: Place, found: Changes) -> Changes:
 
 def _words(field: str, place: Place, found: Changes) -> list[YamlNode]:
     earlier = found.args if field == "args" else found.command
-    return list(earlier if earlier is not None else place[2].get(field) or ())
+    return list(earlier if earlier is not None else place.node.get(field) or ())
 
 
 def _changed(words: list[YamlNode], verb: str | None, item: str | None, value: YamlNode | None) -> list[YamlNode]:
@@ -163,26 +169,21 @@ def _changed(words: list[YamlNode], verb: str | None, item: str | None, value: Y
 
 def _merged(patch: YamlNode, place: Place, found: Changes) -> Changes:
     """A part of an object: a container of the same name takes what it says; lists of words are replaced."""
-    name = text_at(place[2], "name")
-    for listed, _, node in _all_containers(patch):
-        if listed != place[0] or text_at(node, "name") != name:
-            continue
-        found = replace(
-            found,
-            image=_written(node.get("image")) or found.image,
-            args=list(args) if (args := node.get("args")) is not None else found.args,
-            command=list(command) if (command := node.get("command")) is not None else found.command,
-            env=(*found.env, *(node.get("env") or ())),
-        )
-    return found
+    node = _same_container(patch, place)
+    if node is None:
+        return found
+    return replace(
+        found,
+        image=_written(node.get("image")) or found.image,
+        args=list(args) if (args := node.get("args")) is not None else found.args,
+        command=list(command) if (command := node.get("command")) is not None else found.command,
+        env=(*found.env, *(node.get("env") or ())),
+    )
 
 
-def _all_containers(node: YamlNode) -> Iterator[Place]:
-    if node.kind == "sequence":
-        for item in node:
-            yield from _all_containers(item)
-        return
-    yield from containers_of(node)
-    for key, value in node.items():
-        if key.text not in ("containers", "initContainers"):
-            yield from _all_containers(value)
+def _same_container(patch: YamlNode, place: Place) -> YamlNode | None:
+    """The container of a patch that is merged into one: by its key, or in a pod's list by its name."""
+    if not place.path[-1].isdigit():
+        return patch.get(*place.path)
+    name = text_at(place.node, "name")
+    return next((node for node in patch.get(*place.path[:-1]) or () if text_at(node, "name") == name), None)

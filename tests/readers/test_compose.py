@@ -71,6 +71,12 @@ def test_an_entrypoint_takes_the_place_of_the_images_program() -> None:
     assert texts(item) == ["vllm", "serve", "org/m"]
 
 
+def test_lines_that_go_on() -> None:
+    (item,) = read(service("command: |", "  org/m \\", "    --port 1 \\", "  -tp 2"))
+    assert texts(item)[2:] == ["org/m", "--port", "1", "-tp", "2"]
+    assert places(item)[3] == (6, 9)
+
+
 SCRIPTS = [
     ["entrypoint: [/bin/bash, -lc]", "command:", "  - |", "    exec vllm serve org/m \\", "      --port 1"],
     ['entrypoint: ["bash", "-c"]', "command: ['vllm serve org/m --port 1']"],

@@ -295,6 +295,30 @@ def test_parts_of_objects_as_patches() -> None:
         assert (texts(item)[2:], item.release) == (["org/m", "--port", "1"], None)
 
 
+def test_patches_of_one_component_of_a_graph() -> None:
+    text = """
+        apiVersion: nvidia.com/v1ALPHA
+        kind: DynamoGraphDeployment
+        metadata: {name: g}
+        spec:
+          services:
+            A: {extraPodSpec: {mainContainer: {command: [vllm, serve], args: [org/a]}}}
+          components:
+            - {name: B, podTemplate: {spec: {containers: [{name: main, command: [vllm, serve], args: [org/b]}]}}}
+            - {name: C, podTemplate: {spec: {containers: [{name: main, command: [vllm, serve], args: [org/c]}]}}}
+    """
+    patch = """
+        - {op: add, path: /spec/services/A/extraPodSpec/mainContainer/args/-, value: --seed=1}
+        - {op: add, path: /spec/components/1/podTemplate/spec/containers/0/args/-, value: --seed=2}
+    """
+    part = "kind: DynamoGraphDeployment\nspec: {services: {A: {extraPodSpec: {mainContainer: {args: [org/d]}}}}}\n"
+    beside = {"kustomization.yaml": "patches: [{path: a.yaml, target: {name: g}}, {path: b.yaml, target: {name: g}}]"}
+    found = read(text, beside | {"a.yaml": patch, "b.yaml": ""})
+    assert [texts(item)[2:] for item in found] == [["org/a", "--seed=1"], ["org/b"], ["org/c", "--seed=2"]]
+    found = read(text, beside | {"a.yaml": "", "b.yaml": part})
+    assert [texts(item)[2:] for item in found] == [["org/d"], ["org/b"], ["org/c"]]
+
+
 def test_a_kustomization_itself_starts_nothing() -> None:
     text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     assert read(text + "images: [{name: vllm/vllm-openai, newTag: v0.1.0}]\n") == []
