@@ -39,11 +39,11 @@ _TEMPLATE = re.compile(
 _SERVICES = re.compile(
     r"^services:[ \t]*(?:&\S+[ \t]*)?(?:\{|(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*[ \t]+[\"']?[\w.-]+[\"']?:)", re.MULTILINE
 )
-_SERVICE_KEYS = re.compile(r"[ \t{,](?:image|build|extends)[\"']?:[ \t]|\*\w", re.MULTILINE)
+_SERVICE_KEYS = re.compile(r"[ \t{,](?:image[\"']?:[ \t]+\S|(?:build|extends)[\"']?:\s|<<:)")
 
 
 def _is_compose(path: str, text: str) -> bool:
-    if not is_yaml(path) or "services:" not in text or _TEMPLATE.search(text):
+    if not is_yaml(path) or "services:" not in text or _name(path).startswith("values") or _TEMPLATE.search(text):
         return False
     return _SERVICES.search(text) is not None and _SERVICE_KEYS.search(text) is not None
 

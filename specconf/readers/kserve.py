@@ -28,6 +28,7 @@ STOCK: dict[str, tuple[str, ...]] = {
     "huggingface": ("python3", "-m", "huggingfaceserver", f"--model_dir={MOUNTED}"),
     "sglang": ("python3", "-m", "sglang.launch_server", "--model-path", MOUNTED),
 }
+_SERVER_IMAGE = "huggingfaceserver"
 _STOCK_RUNTIMES = frozenset({"kserve-huggingfaceserver", "kserve-vllmserver", "kserve-huggingfaceserver-multinode"})
 
 
@@ -184,7 +185,16 @@ def _runtime_container(node: YamlNode, cluster: Cluster) -> Process | None:
     chosen = next((c for c in held if text_at(c[2], "name") == "kserve-container"), held[0] if held else None)
     if spec is None or chosen is None:
         return None
-    return container(chosen[2], cluster, volumes_of(spec, cluster))
+    return _with_program(container(chosen[2], cluster, volumes_of(spec, cluster)))
+
+
+def _with_program(process: Process) -> Process:
+    """A container of KServe's own server image, which starts that server by itself."""
+    name = process.image.text.partition("@")[0].rpartition("/")[2].partition(":")[0] if process.image else ""
+    if process.entrypoint is not None or name != _SERVER_IMAGE or process.image is None:
+        return process
+    words = [(Word(text, process.image.span, text), None) for text in STOCK["huggingface"][:3]]
+    return replace(process, entrypoint=words)
 
 
 def _merged(base: Process, own: Process) -> Process:
@@ -210,4 +220,4 @@ def serving_runtime(node: YamlNode, cluster: Cluster) -> Iterator[Fragment]:
     for pod in (spec, spec.get("workerSpec")):
         volumes = volumes_of(pod, cluster) if pod is not None else {}
         for _, _, held in containers_of(pod) if pod is not None else ():
-            yield replace(container(held, cluster, volumes), open_ended=True).fragment()
+            yield replace(_with_program(container(held, cluster, volumes)), open_ended=True).fragment()

@@ -20,6 +20,9 @@ from specconf.readers.yamltext import YamlNode
 from specconf.secrets import is_secret_name
 from specconf.words import Word
 
+# What `envsubst` and templates fill in. Kubernetes itself takes it as it is.
+_PLACEHOLDER = re.compile(r"\$\{[A-Za-z_]\w*\}|\{\{[^{}]*\}\}")
+
 Variables = dict[str, Word]
 Volumes = Mapping[str, Mapping[str, Placed]]
 
@@ -57,10 +60,11 @@ def container(
     command = changed.command if changed.command is not None else _items(node.get("command"))
     arguments = changed.args if changed.args is not None else _items(node.get("args"))
     image = node.get("image")
+    shown = changed.image or (image.word() if image is not None else None)
     return Process(
         entrypoint=parts(command, env) if command else None,
         arguments=parts(arguments or (), env),
-        image=changed.image or (image.word() if image is not None else None),
+        image=rendered(shown) if shown is not None else None,
         env=tuple(env.items()),
         files=mounted(node, volumes),
         env_files=env_files,
@@ -76,7 +80,16 @@ def _items(node: YamlNode | None) -> list[YamlNode]:
 
 def parts(nodes: Iterable[YamlNode], env: Variables) -> list[Part]:
     """Words of a list, with the container's variables put in."""
-    return [(text.word(node.span) if text else node.word(), text) for node in nodes for text in (put_in(node, env),)]
+    found = []
+    for node in nodes:
+        text = put_in(node, env)
+        found.append((rendered(text.word(node.span) if text else node.word()), text))
+    return found
+
+
+def rendered(word: Word) -> Word:
+    """A word as it stands once the manifest is rendered: `${NAME}` and `{{ … }}` are put in by somebody before that."""
+    return replace(word, value=None) if word.value is not None and _PLACEHOLDER.search(word.value) else word
 
 
 def put_in(node: YamlNode, env: Variables) -> Filled | None:
@@ -128,7 +141,7 @@ def _value(item: YamlNode, earlier: Variables, cluster: Cluster) -> Word:
     value, source = item.get("value"), item.get("valueFrom")
     if value is not None:
         text = put_in(value, earlier)
-        return text.word(value.span) if text else replace(value.word(), value="" if value.is_null else None)
+        return rendered(text.word(value.span)) if text else replace(value.word(), value="" if value.is_null else None)
     if source is None:
         return Word("", item.span)
     reference = source.get("configMapKeyRef")

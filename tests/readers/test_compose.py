@@ -265,6 +265,7 @@ NOT_COMPOSE = [
     "service: {replicas: 2}\nimage: x\n",
     "a: 1\n",
     "services:\n  web:\n    port: 1\n",
+    "services:\n  web:\n    port: 1\n    image:\n      repository: x\n",
 ]
 
 

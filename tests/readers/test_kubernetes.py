@@ -110,6 +110,16 @@ def test_variables_in_a_script() -> None:
     assert texts(item)[-1] == "1"
 
 
+def test_what_is_rendered_before_is_not_known() -> None:
+    words = "args: ['${MODEL}', '--seed=${SEED}', '{{ .Values.x }}', '--sc={\"a\": 1}', $X]"
+    (item,) = read(pod(words, "env: [{name: A, value: '${A}'}]", image="vllm/vllm-openai:${TAG}"))
+    assert [word.value for word in item.launch.argv[2:]] == [None, None, None, '--sc={"a": 1}', "$X"]
+    assert item.stated == ()
+    assert item.launch.env[0][1].value is None
+    (item,) = read(pod("command: [sh, -c, 'TP=2; vllm serve org/m -tp ${TP}']"))
+    assert texts(item)[-1] == "2"
+
+
 def test_variables_of_other_objects() -> None:
     text = """
         apiVersion: v1
@@ -383,3 +393,11 @@ OTHERS = {
 def test_other_files_are_not_claimed(path: str) -> None:
     chosen = detected_format(path, OTHERS[path])
     assert chosen is None or chosen.name != "kubernetes"
+
+
+def test_a_models_chat_template_in_a_config_map_is_no_charts() -> None:
+    head = "apiVersion: v1\nkind: ConfigMap\ndata:\n"
+    jinja = head + "  t.jinja: |\n    {%- for m in messages %}\n    {{- bos_token }}\n    {{ m }}\n"
+    chosen = detected_format("x.yaml", jinja)
+    assert chosen is not None
+    assert chosen.name == "kubernetes"

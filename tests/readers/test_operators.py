@@ -153,6 +153,15 @@ def test_a_runtime_alone_leaves_room_for_a_services_words() -> None:
     assert (item.launch.engine, item.launch.argv[-1].may_be_many) == ("sglang", True)
 
 
+def test_kserves_own_server_image_starts_its_server() -> None:
+    text = RUNTIME.replace("lmsysorg/sglang:v0.5.20", "kserve/huggingfaceserver:v0.17.0")
+    lines = [line for line in text.split("\n") if "command:" not in line]
+    text = "\n".join(lines).replace("--model-path", "--model_dir")
+    (item,) = read(inference_service("{modelFormat: {name: x}, runtime: mine, args: [--seed=1]}") + text)
+    assert texts(item)[:4] == [*API_SERVER, "--model=/mnt/models"]
+    assert texts(item)[-1] == "--seed=1"
+
+
 def test_models_of_other_runtimes_give_nothing() -> None:
     assert read(inference_service("{modelFormat: {name: sklearn}}")) == []
     assert read(inference_service("{modelFormat: {name: vLLM}, runtime: somebodys}")) == []
