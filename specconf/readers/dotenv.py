@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from specconf.readers import interpolation
+
 _LINE = re.compile(
     r"""[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?:=|:(?=[ \t]))[ \t]*
     (?:'(?P<single>[^']*)'|"(?P<double>(?:\\.|[^"\\])*)"|(?P<plain>[^\n]*))""",
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
-_VARIABLE = re.compile(
-    r"\\(?P<escaped>.)|\$\{(?P<braced>[A-Za-z_]\w*)(?::?-(?P<default>[^}]*))?\}|\$(?P<bare>[A-Za-z_]\w*)", re.DOTALL
-)
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "$": "$", '"': '"', "\\": "\\"}
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_DOLLAR = "\ue000"  # stands for an escaped one while variables are put in
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
 def variables(text: str) -> dict[str, str]:
@@ -49,15 +50,15 @@ def _value(match: re.Match[str], known: Mapping[str, str]) -> str | None:
 
 def _filled(text: str, known: Mapping[str, str], *, escapes: bool) -> str | None:
     """A value with the variables of earlier lines; None where one is set elsewhere."""
-    parts, at = [], 0
-    for match in _VARIABLE.finditer(text):
-        parts.append(text[at : match.start()])
-        at = match.end()
-        if match["escaped"] is not None:
-            parts.append(_ESCAPES.get(match["escaped"], match[0]) if escapes else match[0])
-            continue
-        value = known.get(match["braced"] or match["bare"], match["default"])
-        if value is None:
+    text = text.replace("\\$", _DOLLAR)
+    parts, at = list[str](), 0
+    for put in interpolation.variables(text, known.get):
+        if put.value is None:
             return None
-        parts.append(value)
-    return "".join((*parts, text[at:]))
+        parts += [_unescaped(text[at : put.start], escapes=escapes), put.value]
+        at = put.end
+    return "".join((*parts, _unescaped(text[at:], escapes=escapes))).replace(_DOLLAR, "$")
+
+
+def _unescaped(text: str, *, escapes: bool) -> str:
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[0]), text) if escapes else text

@@ -36,7 +36,7 @@ class Filled:
     @property
     def known(self) -> bool:
         """Whether nothing in it is unknown."""
-        return not any(mark in self.text.text for mark in self.marks)
+        return self._holds_no_mark(self.text.text)
 
     @property
     def value(self) -> str | None:
@@ -49,16 +49,17 @@ class Filled:
 
     def written(self, text: str) -> str:
         """A part of the text as it stands in the file."""
-        for mark, written in self.marks.items():
-            text = text.replace(mark, written)
-        return text
+        return "".join(self.marks.get(char, char) for char in text) if self.marks else text
+
+    def _holds_no_mark(self, text: str) -> bool:
+        return not self.marks or self.marks.keys().isdisjoint(text)
 
     def words(self) -> tuple[tuple[Word, Filled], ...]:
         """The text as a command line, each word with its own text. An unknown variable that is a whole word may be many."""
         return tuple((self._own(word), Filled(text, self.marks)) for word, text in placed_words_of(self.text))
 
     def _own(self, word: Word) -> Word:
-        if not any(mark in word.raw for mark in self.marks):
+        if self._holds_no_mark(word.raw):
             return word
         return Word(None, word.span, self.written(word.raw), may_be_many=word.raw in self.marks)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from specconf.readers.filling import Put
 
 Lookup = Callable[[str], str | None]
+_BRACES = re.compile(r"[{}]")
 _BARE = re.compile(r"[A-Za-z_]\w*")
 _BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:(?P<sign>:?[-?+])(?P<word>.*))?\Z", re.DOTALL)
 DEEPEST = 10  # defaults in defaults
@@ -15,33 +16,37 @@ DEEPEST = 10  # defaults in defaults
 
 def variables(text: str, lookup: Lookup, depth: int = 0) -> Iterator[Put]:
     """The variables in a text. `lookup` gives the values that the project sets; what is set outside is not known."""
+    closings = _closings(text)
     at = text.find("$")
     while 0 <= at < len(text) - 1:
-        end, value = _variable(text, at, lookup, depth)
+        end, value = _variable(text, at, closings, lookup, depth)
         if end > at:
             yield Put(at, end, value)
         at = text.find("$", max(end, at + 1))
 
 
-def _variable(text: str, at: int, lookup: Lookup, depth: int) -> tuple[int, str | None]:
+def _variable(text: str, at: int, closings: Mapping[int, int], lookup: Lookup, depth: int) -> tuple[int, str | None]:
     """The end and the value of the variable at a dollar; its own place as end where there is none."""
     if text[at + 1] == "$":
         return at + 2, "$"
     if text[at + 1] != "{":
         name = _BARE.match(text, at + 1)
         return (name.end(), lookup(name[0])) if name else (at, None)
-    close = _closing(text, at + 1)
-    match = _BRACED.match(text[at + 2 : close]) if close > 0 else None
-    return (close + 1, _braced(match, lookup, depth)) if match else (at, None)
+    close = closings.get(at + 1)
+    match = _BRACED.match(text[at + 2 : close]) if close is not None else None
+    return (close + 1, _braced(match, lookup, depth)) if match and close is not None else (at, None)
 
 
-def _closing(text: str, at: int) -> int:
-    depth = 0
-    for index in range(at, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[index], 0)
-        if not depth:
-            return index
-    return -1
+def _closings(text: str) -> dict[int, int]:
+    """Where each brace is closed, in one pass."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in _BRACES.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif opened:
+            found[opened.pop()] = match.start()
+    return found
 
 
 def _braced(match: re.Match[str], lookup: Lookup, depth: int) -> str | None:

@@ -292,6 +292,8 @@ ENV_LINES = {
     "A='two\nlines'\nB=1": {"A": "two\nlines", "B": "1"},
     "no line\nA: 1": {"A": "1"},
     'A="open': {"A": '"open'},
+    'B=2\nA="\\$B$B"': {"B": "2", "A": "$B2"},
+    "A=${X:-${Y:-{}}}": {"A": "{}"},
 }
 
 
@@ -319,3 +321,14 @@ INTERPOLATED: dict[str, list[str | None]] = {
 def test_interpolation(text: str) -> None:
     values = {"A": "1", "E": ""}
     assert [put.value for put in variables(text, values.get)] == INTERPOLATED[text]
+
+
+@pytest.mark.parametrize("text", ["${A:-" * 20_000, "${" * 50_000, "$" * 100_000, "${A:-" * 5_000 + "}" * 5_000])
+def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
+    assert len(list(variables(text, lambda _: None))) < 100_000
+    assert len(dotenv.variables(f"A={text}")) < 2
+
+
+def test_many_unknown_variables() -> None:
+    (item,) = read(service(f"command: org/m {'$X ' * 7_000}"))
+    assert len(item.launch.argv) == 7_003
