@@ -148,7 +148,7 @@ class UsedImage:
 
 def image_of(reference: Word) -> UsedImage | None:
     """The engine's image that a reference names; mirrors keep the end of the name. None for all others."""
-    name = (reference.value if reference.value is not None else reference.raw).partition("@")[0]
+    name = (reference.value if reference.value is not None else reference.raw).partition("@")[0].replace("#", "/")
     repository, _, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "")
     for image in known_images():
         if repository == image.repository or repository.endswith("/" + image.repository):

@@ -46,6 +46,7 @@ class Fragment:
     known; with `adds_program` the words are what stands behind the image's own entrypoint. `env`: its variables. `files`:
     files that it can open, by their path inside. `stated`: releases that the format itself states, the firmest first.
     `name`: what the file calls the process. `open_ended`: whether others may add words that the file does not show.
+    `holes`: the characters that stand for parts that are not known (`templates`). `env_files`: files that set variables.
     """
 
     words: tuple[Word, ...] = ()
@@ -58,6 +59,8 @@ class Fragment:
     name: str = ""
     where: Span | None = None
     open_ended: bool = False
+    holes: Mapping[str, str] = field(default_factory=dict)
+    env_files: tuple[Word, ...] = ()
 
 
 FragmentReader: TypeAlias = "Callable[[Document], Iterable[Fragment]]"

@@ -6,14 +6,17 @@ A launch keeps its words as written. What an option means, in which release, is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from specconf.errors import InputError
 from specconf.readers.containers import Container, image_of, path_inside, started_container
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.nested import NestedScript
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
 from specconf.readers.stated import Stated
+from specconf.readers.templates import holes_in, without_holes
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
@@ -127,7 +130,10 @@ def _in_script(
     for at, command in enumerate(script.commands):
         env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
-        found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
+        started = _in_command(command, files, env_files)
+        if command.image is not None and (image := image_of(command.image)) is not None:
+            started = [_with_stated(item, image.stated) for item in started]
+        found += [replace(item, orphans=item.orphans or orphans) for item in started]
     _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
     return found
 
@@ -140,6 +146,8 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
         # What stands in the environment of the shell stands in that of everything it starts.
         commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
         return _in_script(inner.text, replace(script, commands=commands), files, env_files)
+    if command.nested is not None and command.nested.word in command.words[2:] and _is_shell(command.words):
+        return _in_nested(command, command.nested, files, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
@@ -153,6 +161,17 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
     return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
+
+
+def _in_nested(
+    command: ShellCommand, nested: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in a script of which parts are not known."""
+    script = read_shell(nested.text.text, command.span.path, inside=nested.text)
+    commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
+    commands = tuple(_with_holes(c, nested.holes) for c in commands)
+    found = _in_script(nested.text.text, replace(script, commands=commands), files, env_files)
+    return [_launch_with_holes(item, nested.holes) for item in found]
 
 
 def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -180,17 +199,43 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     try:
         if fragment.script is not None:
             text = fragment.script.text
-            script = read_shell(text, path, inside=fragment.script)
-            outer = dict(fragment.env)
-            commands = tuple(replace(c, env=tuple({**outer, **dict(c.env)}.items())) for c in script.commands)
-            found = _in_script(text, replace(script, commands=commands), files, ())
+            given = [(name, _guarded(name, word)) for name, word in fragment.env]
+            script = read_shell(text, path, inside=fragment.script, given=given)
+            if fragment.holes:
+                script = replace(script, commands=tuple(_with_holes(c, fragment.holes) for c in script.commands))
+            found = _in_script(text, script, files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
+            found = [replace(item, env_files=(*fragment.env_files, *item.env_files)) for item in found]
     except RecursionError as error:
         raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
-    return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
+
+
+def _with_holes(command: ShellCommand, holes: Mapping[str, str]) -> ShellCommand:
+    """A command whose unknown parts are told as such; a script in it keeps its text until it was looked into."""
+    if _script_word(command.words) is not None:
+        return command
+    env = tuple((name, without_holes(word, holes)) for name, word in command.env)
+    image = without_holes(command.image, holes) if command.image is not None else None
+    return replace(command, words=tuple(without_holes(word, holes) for word in command.words), env=env, image=image)
+
+
+def _launch_with_holes(item: ReadLaunch, holes: Mapping[str, str]) -> ReadLaunch:
+    launch = item.launch
+    argv = tuple(without_holes(word, holes) for word in launch.argv)
+    env = tuple((name, without_holes(word, holes)) for name, word in launch.env)
+    files = tuple((name, text) for name, text in launch.files if not holes_in(text, holes))
+    stated = tuple(one for one in item.stated if not holes_in(one.text, holes))
+    return replace(
+        item,
+        launch=replace(launch, argv=argv, env=env, files=files),
+        stated=stated,
+        orphans=tuple(without_holes(word, holes) for word in item.orphans),
+    )
 
 
 def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -213,9 +258,13 @@ _COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
 _VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
+def _is_shell(words: tuple[Word, ...]) -> bool:
+    return program_name(words[0]) in _SHELLS
+
+
 def _script_word(words: tuple[Word, ...]) -> Word | None:
     """The script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
-    if program_name(words[0]) not in _SHELLS:
+    if not _is_shell(words):
         return None
     at, found = 1, False
     while at < len(words):

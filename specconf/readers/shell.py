@@ -7,15 +7,16 @@ here; how words are quoted and expanded is in `quoting` and `expansion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
+from specconf.readers.nested import NestedScript, nested_script
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import is_closed, split_words, word_end
 from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
-from specconf.readers.wrappers import assignment_of, program_name, stripped
+from specconf.readers.wrappers import assignment_of, image_around, program_name, stripped
 from specconf.words import Span, Word
 
 if TYPE_CHECKING:
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it."""
+    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it.
+
+    `image`: the image that a wrapper runs it in. `nested`: the script it gives to a shell, where that is not wholly known.
+    """
 
     words: tuple[Word, ...]
     env: tuple[tuple[str, Word], ...]
     span: Span
     intact: bool = True
+    image: Word | None = None
+    nested: NestedScript | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +64,17 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> Script:
+def read_shell(
+    text: str,
+    path: str,
+    origin: Span | None = None,
+    inside: Placed | None = None,
+    given: Iterable[tuple[str, Word]] = (),
+) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands there.
+    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters
+    stands there. `given`: the variables that are set around it.
     """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
@@ -69,6 +82,8 @@ def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed 
     source = SourceText(text, path, origin, inside)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
+    walker.scope.values.update(given)
+    walker.scope.exported.update(given)
     walker.script(tree.root_node)
     return Script(
         commands=tuple(sorted(walker.commands, key=lambda command: command.span)),
@@ -314,7 +329,8 @@ class _Walker:
         start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
         intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
-        self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact))
+        nested = nested_script(words, self.source, ranges, self.scope)
+        self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_around(words), nested))
         self._effects(words)
 
     def _intact(self, ranges: list[tuple[int, int]]) -> bool:

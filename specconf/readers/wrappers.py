@@ -16,7 +16,8 @@ class Wrapper:
 
     `valued`: options whose value is the next word (two words for `paired`); `operands`: words of its own that are no
     options; `assignments`: whether `A=1` words set the command's environment; `exports`: options whose value is such an
-    assignment; `subcommand`: the word that must come first.
+    assignment; `subcommand`: the word that must come first. `images`: options whose value
+    is the image that the command runs in.
     """
 
     valued: frozenset[str] = frozenset()
@@ -25,6 +26,7 @@ class Wrapper:
     operands: int = 0
     assignments: bool = False
     subcommand: str = ""
+    images: frozenset[str] = frozenset()
 
 
 def _options(text: str) -> frozenset[str]:
@@ -65,7 +67,8 @@ WRAPPERS: dict[str, Wrapper] = {
             "--container-image --container-mounts --container-name --container-workdir --cpu-bind --cpus-per-task "
             "--error --exclude --export --gpus --gpus-per-node --gpus-per-task --gres --input --job-name --jobid --mem "
             "--mpi --nodelist --nodes --ntasks --ntasks-per-node --output --partition --qos --relative --time"
-        )
+        ),
+        images=_options("--container-image"),
     ),
     "stdbuf": Wrapper(_options("-i -o -e --input --output --error")),
     "sudo": Wrapper(
@@ -108,6 +111,26 @@ def stripped(argv: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]
             break
         argv = rest
     return argv, tuple(assignments)
+
+
+def image_around(argv: tuple[Word, ...]) -> Word | None:
+    """The image that a wrapper such as `srun --container-image=…` runs its command in."""
+    found: Word | None = None
+    while argv:
+        wrapper = WRAPPERS.get(program_name(argv[0]))
+        rest = _behind(argv, wrapper, []) if wrapper is not None else ()
+        if wrapper is None or not rest:
+            return found
+        own = argv[: len(argv) - len(rest)]
+        for at, word in enumerate(own):
+            name, sign, raw = word.text.partition("=")
+            if name in wrapper.images and sign:
+                value = word.value.partition("=")[2] if word.value is not None else None
+                found = Word(value, word.span, raw)
+            elif name in wrapper.images and at + 1 < len(own):
+                found = own[at + 1]
+        argv = rest
+    return found
 
 
 def _behind(argv: tuple[Word, ...], wrapper: Wrapper, assignments: list[Word]) -> tuple[Word, ...]:

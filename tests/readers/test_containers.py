@@ -130,7 +130,16 @@ def test_places_inside_a_composed_script_are_the_words() -> None:
 
 
 def test_a_script_that_is_not_known_is_no_launch() -> None:
-    assert read('bash -c "vllm serve $M"') == []
+    assert read('bash -c "$M"') == read('bash -c "$M serve m"') == []
+
+
+def test_unknown_parts_of_a_script_in_quotes() -> None:
+    script = 'A=1\nsrun --container-image=lmsysorg/sglang:v0.5.23 \\\n  bash -c "sglang serve --tp $A --x $H:1 \\$R \\"$K\\" $(f)"'
+    (item,) = read(script)
+    assert [word.value for word in item.launch.argv] == ["sglang", "serve", "--tp", "1", "--x", None, None, None, None]
+    assert [word.raw for word in item.launch.argv][5:] == ["$H:1", "$R", '"$K"', "$(f)"]
+    assert [word.may_be_many for word in item.launch.argv][5:] == [False, True, False, True]
+    assert (item.release, str(item.launch.argv[5].span)) == ("0.5.23", "launch.sh:3:37")
 
 
 IMAGES = {
