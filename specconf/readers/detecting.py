@@ -35,9 +35,21 @@ def _is_engine_yaml(path: str, _text: str) -> bool:
     return is_yaml(path)
 
 
+# -- deploy formats
+
+_DOCKER_NAME = re.compile(r"(?:.+\.)?(?:Dockerfile|Containerfile)(?:[.-].+)?\Z|dockerfile\Z", re.IGNORECASE)
+
+
+def _is_dockerfile(path: str, _text: str) -> bool:
+    name = _name(path)
+    other = (".md", ".sh", ".yaml", ".yml", ".dockerignore", ".j2", ".py")
+    return _DOCKER_NAME.match(name) is not None and not name.endswith(other)
+
+
 # name, detector, module:function, whole (gives launches itself)
 DETECTORS: tuple[tuple[str, Detector, str, bool], ...] = (
     ("argv-json", _is_argv_json, "artifacts:argv_json_launches", True),
+    ("dockerfile", _is_dockerfile, "dockerfile:fragments", False),
     ("engine-yaml", _is_engine_yaml, "artifacts:option_file_launches", True),
     ("shell", _is_shell, "launches:script_launches", True),
 )

@@ -136,6 +136,8 @@ DETECTED = {
     ("launch.json", ""): "argv-json",
     ("o.yml", ""): "engine-yaml",
     ("o.yaml", ""): "engine-yaml",
+    ("build/Dockerfile.cuda", ""): "dockerfile",
+    ("engine.Dockerfile", ""): "dockerfile",
 }
 
 
