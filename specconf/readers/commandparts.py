@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from specconf.readers.commandline import words_of
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
@@ -57,6 +59,22 @@ def yaml_items(node: YamlNode | None, template: Template | None = None) -> list[
         placed = scalar.placed()
         word = template.word(placed, scalar.raw.strip()) if template else scalar.word()
         found.append((word, template.text(placed) if template else placed))
+    return found
+
+
+def split_items(text: Placed) -> list[Item]:
+    """A command line that no shell reads as its items."""
+    found: list[Item] = []
+    at = 0
+    for word in words_of(text):
+        at = text.text.find(word.raw, at)
+        inside = text.part(at, at + len(word.raw))
+        if word.value is not None and word.raw[1:-1] == word.value:
+            inside = inside.part(1, len(word.raw) - 1)
+        elif word.value is not None and word.raw != word.value:
+            inside = Placed(word.value, text.outer, [inside.at[0]] * len(word.value))
+        found.append((word, inside))
+        at += len(word.raw)
     return found
 
 
@@ -170,3 +188,11 @@ def plain_text(value: Any) -> str | None:
 def known(words: Iterable[str], where: Word | YamlNode) -> tuple[Word, ...]:
     """Words that a format's own program adds, at the place that makes it add them."""
     return tuple(Word(text, where.span, text) for text in words)
+
+
+def windows_program(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """A command whose program's name is told without its folder and its ending."""
+    if not words or words[0].value is None:
+        return words
+    name = re.sub(r"\.(exe|cmd|bat)\Z", "", words[0].value.replace("\\", "/").rpartition("/")[2], flags=re.IGNORECASE)
+    return (replace(words[0], value=name), *words[1:])

@@ -217,11 +217,11 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
 
 def _with_holes(command: ShellCommand, holes: Mapping[str, str]) -> ShellCommand:
     """A command whose unknown parts are told as such; a script in it keeps its text until it was looked into."""
-    if _script_word(command.words) is not None:
-        return command
+    kept = {id(_script_word(command.words[at:])) for at, _ in enumerate(command.words)}
     env = tuple((name, without_holes(word, holes)) for name, word in command.env)
     image = without_holes(command.image, holes) if command.image is not None else None
-    return replace(command, words=tuple(without_holes(word, holes) for word in command.words), env=env, image=image)
+    words = tuple(word if id(word) in kept else without_holes(word, holes) for word in command.words)
+    return replace(command, words=words, env=env, image=image)
 
 
 def _launch_with_holes(item: ReadLaunch, holes: Mapping[str, str]) -> ReadLaunch:

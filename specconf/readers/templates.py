@@ -19,6 +19,7 @@ from specconf.words import Word
 ValueOf: TypeAlias = "Callable[[re.Match[str]], str | None]"
 _FIRST, _LAST = 0xE000, 0xF8FF  # the private characters of Unicode
 _DEEPEST = 8  # values that hold parts themselves
+_MOST_PUT_IN = 5_000_000  # characters; values that hold each other several times grow without end
 
 
 def unknown_part(_: re.Match[str]) -> None:
@@ -32,6 +33,7 @@ class Template:
     pattern: re.Pattern[str]
     value_of: ValueOf = unknown_part
     holes: dict[str, str] = field(default_factory=dict)
+    _put_in: int = 0
 
     def text(self, placed: Placed) -> Placed:
         """A text with its known parts put in, each at the place of the part, and holes for the others."""
@@ -50,7 +52,7 @@ class Template:
                 places += placed.at[start:end]
             else:
                 parts.append(value)
-                places += [placed.at[start]] * len(value) if end > start else []
+                places += _spread(placed, start, end, len(value))
             at = end
         parts.append(placed.text[at:])
         places += placed.at[at:]
@@ -63,19 +65,17 @@ class Template:
 
     def _value(self, match: re.Match[str], depth: int) -> str | None:
         value = self.value_of(match)
-        if value is None or depth > _DEEPEST:
+        self._put_in += len(value or "")
+        if value is None or depth > _DEEPEST or self._put_in > _MOST_PUT_IN:
             return None
-        known = True
+        if len(value) == 1 and value in match.group():
+            return value  # a sign that is written twice to stand for itself
 
         def inner(nested: re.Match[str]) -> str:
-            nonlocal known
             found = self._value(nested, depth + 1)
-            known = known and found is not None
-            return found or ""
+            return self.hole(nested.group()) if found is None else found
 
-        # A part that stands for a sign of its own (`$$`) is not looked into again.
-        text = value if value in match.group() else self.pattern.sub(inner, value)
-        return text if known else None
+        return self.pattern.sub(inner, value)
 
     def hole(self, written: str) -> str:
         """The character that stands for a part that is not known."""
@@ -85,6 +85,11 @@ class Template:
         char = chr(min(_FIRST + len(self.holes), _LAST))
         self.holes[char] = written
         return char
+
+
+def _spread(placed: Placed, start: int, end: int, length: int) -> list[int]:
+    """The places of what is put in for a part: its beginning, and for the last character its end."""
+    return [*[placed.at[start]] * (length - 1), placed.at[end - 1] if length > 1 else placed.at[start]][:length]
 
 
 def holes_in(text: str, holes: Mapping[str, str]) -> bool:

@@ -10,6 +10,7 @@ from specconf.readers.source import Placed, SourceText
 from specconf.words import Span, Word
 
 DEEPEST_NESTING = 100
+LARGEST_DOCUMENT = 500_000  # nodes, those behind anchors counted wherever they are used
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
             " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}  # fmt: skip
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
@@ -132,6 +133,7 @@ def placed_documents(source: SourceText) -> list[YamlNode]:
         raise InputError("nested too deeply", where=Span(source.path, 1, 1)) from error
     for node in nodes:
         _refuse_depth(node, source)
+        _refuse_size(node, source)
     return [YamlNode(node, source) for node in nodes]
 
 
@@ -152,6 +154,24 @@ def _refuse_depth(root: Any, source: SourceText) -> None:
             stack += [(item, depth + 1) for item in node.value]
         elif node.id == "mapping":
             stack += [(part, depth + 1) for pair in node.value for part in pair]
+
+
+def _refuse_size(root: Any, source: SourceText) -> None:
+    """Anchors of anchors can stand for more nodes than any memory holds."""
+    sizes: dict[int, int] = {}
+    stack = [(root, False)]
+    while stack:
+        node, entered = stack.pop()
+        if id(node) in sizes:
+            continue
+        parts = _parts(node)
+        if not entered and parts:
+            stack.append((node, True))
+            stack += [(part, False) for part in parts if id(part) not in sizes]
+            continue
+        sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+        if sizes[id(node)] > LARGEST_DOCUMENT:
+            raise InputError("its anchors repeat themselves too often", where=YamlNode(node, source).span)
 
 
 def _parts(node: Any) -> list[Any]:

@@ -134,7 +134,10 @@ def test_a_script_that_is_not_known_is_no_launch() -> None:
 
 
 def test_unknown_parts_of_a_script_in_quotes() -> None:
-    script = 'A=1\nsrun --container-image=lmsysorg/sglang:v0.5.23 \\\n  bash -c "sglang serve --tp $A --x $H:1 \\$R \\"$K\\" $(f)"'
+    script = (
+        "A=1\nsrun --container-image=lmsysorg/sglang:v0.5.23 \\\n"
+        '  bash -c "sglang serve --tp $A --x $H:1 \\$R \\"$K\\" $(f)"'
+    )
     (item,) = read(script)
     assert [word.value for word in item.launch.argv] == ["sglang", "serve", "--tp", "1", "--x", None, None, None, None]
     assert [word.raw for word in item.launch.argv][5:] == ["$H:1", "$R", '"$K"', "$(f)"]
