@@ -25,6 +25,8 @@ VALUED = frozenset(_VALUED.split())
 _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
 _TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
+# What tags say of the platform behind the release, which is the same inside.
+_PLATFORM = re.compile(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
     engine, where = image.engine, reference.span
     if reference.value is None and not _TAG.match(tag):
         return ()
-    mapped = image.tags.get(tag.removeprefix("v")) if image.tags is not None else None
+    mapped = image.tags.get(_PLATFORM.sub("", tag.removeprefix("v"))) if image.tags is not None else None
     if image.tags is not None:
         return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()
     found = _TAG.match(tag)

@@ -126,13 +126,14 @@ def _is_helm_values(path: str, text: str) -> bool:
     return (named or _IMAGE_OF_CHART.search(text) is not None) and _CHART_ARGUMENTS.search(text) is not None
 
 
+_HELM_ACTION = re.compile(r"^[^#\n]*\{\{-?[^}\n]*(?:\.Values|\.Release|\.Chart)\b", re.MULTILINE)
+
+
 def _is_helm_template(path: str, text: str) -> bool:
-    return path.endswith((".yaml", ".yml", ".tpl")) and "{{" in text and _HELM_ACTION.search(text) is not None
-
-
-_HELM_ACTION = re.compile(
-    r"\{\{-?\s*(?:\.Values|\.Release|\.Chart|include\s+\"|if\s|range\s|with\s|\$\w*\s*:=|define\s|toYaml)"
-)
+    """What a chart renders; its values, and dashboards whose texts have braces of their own, are none."""
+    if not path.endswith((".yaml", ".yml", ".tpl")) or "{{" not in text or "values" in _name(path):
+        return False
+    return _HELM_ACTION.search(text) is not None
 
 
 def _is_makefile(path: str, _text: str) -> bool:

@@ -17,6 +17,7 @@ from specconf.readers.commandparts import (
     split_items,
     yaml_items,
 )
+from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
@@ -157,23 +158,38 @@ def _workers(recipe: YamlNode) -> Iterator[Fragment]:
             env = environment(backend.get(f"{role.text}_environment") if backend is not None else None)
             if given.kind == "mapping":
                 yield _worker(recipe, name, role, given, env)
-    kind = (
-        recipe.get("backend", "type") or recipe.get("engine", "type") or recipe.get("engine") or recipe.get("framework")
-    )
+    shared = _named(recipe.get("engine") or recipe.get("backend"))
     roles = recipe.get("roles")
     for role, node in roles.items() if roles is not None else ():
-        own = node.get("engine") or node.get("framework") or kind
-        name = (own.text or "").lower() if own is not None else ""
+        name = _named(node.get("engine")) or shared
         options = node.get("args")
         if options is not None and name in _RECIPE_ENGINES:
-            yield _worker(recipe, name, role, options, environment(node.get("env") or node.get("environment")))
+            yield _worker(recipe, name, role, options, environment(node.get("env")), node.get("container"))
+
+
+def _named(engine: YamlNode | None) -> str:
+    """The engine's name, written alone or as the type of a mapping."""
+    found = engine if engine is None or engine.kind == "scalar" else engine.get("type")
+    return (found.text or "").lower() if found is not None else ""
+
+
+def _container(recipe: YamlNode, own: YamlNode | None) -> Word | None:
+    """The image of a role. Where that is an alias of the cluster's or a file, the one that the recipe says it stands for."""
+    nodes = (own, recipe.get("model", "container"), recipe.get("identity", "container", "image"))
+    words = [node.word() for node in nodes if node is not None and node.text]
+    return next((word for word in words if image_of(word) is not None), words[0] if words else None)
 
 
 def _worker(
-    recipe: YamlNode, name: str, role: YamlNode, options: YamlNode, env: tuple[tuple[str, Word], ...]
+    recipe: YamlNode,
+    name: str,
+    role: YamlNode,
+    options: YamlNode,
+    env: tuple[tuple[str, Word], ...],
+    container: YamlNode | None = None,
 ) -> Fragment:
     engine = _RECIPE_ENGINES[name]
-    model, image = recipe.get("model", "path"), recipe.get("model", "container")
+    model, image = recipe.get("model", "path"), _container(recipe, container)
     where, files = role, {}
     # The recipe names its model and its image as the cluster's own settings do: an alias is no path.
     path = model.word() if model is not None and model.text else Word(None, role.span, "model.path")
@@ -195,6 +211,6 @@ def _worker(
             words += tuple(word for word, _ in yaml_items(options))
     stated = _stated(engine, recipe.get("identity", "frameworks", name), "identity.frameworks")
     return Fragment(
-        words=words, image=image.word() if image is not None and image.text else None, env=env, files=files, stated=stated,
+        words=words, image=image, env=env, files=files, stated=stated,
         name=role.text or "", where=role.span, open_ended=True,
     )  # fmt: skip

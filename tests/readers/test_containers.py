@@ -155,6 +155,8 @@ IMAGES = {
     "lmsysorg/sglang:v0.5.4.post2-cu129": ("sglang", "0.5.4.post2"),
     "nvidia/tensorrt-llm/release:1.4.0rc1": ("tensorrt-llm", "1.4.0rc1"),
     "other/vllm-openai:v0.33.0": (None, None),
+    "nvcr.io#nvidia/ai-dynamo/vllm-runtime:1.2.1-cuda13": ("vllm", "0.20.1"),
+    "ai-dynamo/vllm-runtime:1.2.1-efa": ("vllm", None),
     "": (None, None),
 }
 

@@ -150,7 +150,11 @@ def test_a_script_in_a_template() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a: {{ .Values.b }}\n", '{{ define "x" }}\n{{- end }}\n', "image: {{ .Values.i }}\nargs:\n  - {{ .Values.a }}\n"],
+    [
+        "a: {{ .Values.b }}\n",
+        '{{ define "x" }}\n{{ .Values.a }}\n{{- end }}\n',
+        "image: {{ .Values.i }}\nargs:\n  - {{ .Values.a }}\n",
+    ],
 )
 def test_other_templates_start_none(text: str) -> None:
     assert read_launches("templates/x.yaml", text) == []

@@ -148,6 +148,18 @@ def test_the_newer_schema_of_recipes() -> None:
     assert (decode.release, str(decode.release_where)) == ("0.5.20", "config.yaml:3:33")
 
 
+def test_images_of_roles_and_what_an_alias_stands_for() -> None:
+    text = (
+        "model: {path: m, container: alias}\nengine: {type: vllm}\n"
+        "identity: {container: {image: 'vllm/vllm-openai:v0.26.0'}}\n"
+        "roles:\n  prefill:\n    args: {tp: 1}\n"
+        "  decode:\n    engine: sglang\n    container: lmsysorg/sglang:v0.5.23\n    env: {A: 1}\n    args: {tp: 2}\n"
+    )
+    prefill, decode = read(text)
+    assert (prefill.launch.engine, prefill.release) == ("vllm", "0.26.0")
+    assert (decode.launch.engine, decode.release, len(decode.launch.env)) == ("sglang", "0.5.23", 1)
+
+
 SKYPILOT = """\
 name: eval
 resources: {accelerators: H100:1%s}
