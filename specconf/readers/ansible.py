@@ -20,9 +20,12 @@ from specconf.readers.templates import Template
 from specconf.readers.yamltext import YamlNode, documents
 from specconf.words import Word
 
-_BLOCK = r"\{%-?\s*(?:if|for)\b.*?\{%-?\s*end(?:if|for)\s*-?%\}"
+# What nothing closes is looked for no further than this: a text full of openings would take forever.
+_BLOCK = r"\{%-?\s*(?:if|for)\b.{0,2000}?\{%-?\s*end(?:if|for)\s*-?%\}"
 _PART = re.compile(
-    r"\{\{\s*(?P<name>[A-Za-z_][\w.]*)\s*(?P<filters>\|.*?)?\s*\}\}|" + _BLOCK + r"|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}",
+    r"\{\{\s*(?P<name>[A-Za-z_][\w.]*)\s*(?P<filters>\|.{0,500}?)?\s*\}\}|"
+    + _BLOCK
+    + r"|\{\{.{0,500}?\}\}|\{%.{0,500}?%\}|\{#.{0,500}?#\}",
     re.DOTALL,
 )
 _DEFAULT = re.compile(

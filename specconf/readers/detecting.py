@@ -126,14 +126,18 @@ def _is_helm_values(path: str, text: str) -> bool:
     return (named or _IMAGE_OF_CHART.search(text) is not None) and _CHART_ARGUMENTS.search(text) is not None
 
 
-_HELM_ACTION = re.compile(r"^[^#\n]*\{\{-?[^}\n]*(?:\.Values|\.Release|\.Chart)\b", re.MULTILINE)
+_HELM_NAME = re.compile(r"\.(?:Values|Release|Chart)\b")
 
 
 def _is_helm_template(path: str, text: str) -> bool:
     """What a chart renders; its values, and dashboards whose texts have braces of their own, are none."""
     if not path.endswith((".yaml", ".yml", ".tpl")) or "{{" not in text or "values" in _name(path):
         return False
-    return _HELM_ACTION.search(text) is not None
+    for line in text.split("\n"):
+        before, action, inside = line.partition("{{")
+        if action and "#" not in before and _HELM_NAME.search(inside):
+            return True
+    return False
 
 
 def _is_makefile(path: str, _text: str) -> bool:

@@ -23,11 +23,11 @@ from specconf.readers.templates import Template
 from specconf.readers.yamltext import documents, placed_documents
 from specconf.words import Span, Word
 
-_ACTION = re.compile(r"\{\{-?.*?-?\}\}", re.DOTALL)
+_ACTION = re.compile(r"\{\{.{0,500}?\}\}", re.DOTALL)
 _CONTROL = re.compile(r"\s*\{\{-?\s*(?P<what>if|with|range|define|block|else|end)\b")
-_ONLY_ACTIONS = re.compile(r"\s*(?:\{\{.*?\}\}\s*)+\Z", re.DOTALL)
-_KEY = re.compile(r"(?P<indent> *)(?P<dash>- +)?(?P<key>[A-Za-z][\w-]*):(?:\s+(?P<value>.*?))?\s*\Z", re.DOTALL)
-_ITEM = re.compile(r"(?P<indent> *)- +(?P<value>.*?)\s*\Z", re.DOTALL)
+_ONLY_ACTIONS = re.compile(r"\s*(?:\{\{[^{}]{0,500}\}\}\s*)+\Z", re.DOTALL)
+_KEY = re.compile(r"(?P<indent> *)(?P<dash>- +)?(?P<key>[A-Za-z][\w-]*):(?:\s+(?P<value>\S.*))?\Z", re.DOTALL)
+_ITEM = re.compile(r"(?P<indent> *)- +(?P<value>\S.*)\Z", re.DOTALL)
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?\Z")
 _VALUE = re.compile(
     r"\{\{-?\s*\(?\s*(?P<name>\.(?:Values|Chart)(?:\.[\w-]+)+)\s*\)?\s*"
@@ -239,7 +239,7 @@ def _depth_change(control: re.Match[str], line: str) -> int:
 def _lines(document: Document) -> list[Placed]:
     found, start = [], 0
     for line in document.text.split("\n"):
-        found.append(document.source.part(start, start + len(line.removesuffix("\r"))))
+        found.append(document.source.part(start, start + len(line.rstrip())))
         start += len(line) + 1
     return found
 

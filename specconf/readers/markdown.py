@@ -24,7 +24,9 @@ _NAMES = {
     "bat": "fence.bat", "batch": "fence.bat", "ini": "fence.service", "systemd": "fence.service",
 }  # fmt: skip
 # `<MODEL>`, `[OPTIONS]` and `...` are for the reader of the text to fill in.
-_PLACEHOLDER = re.compile(r"<[A-Za-z][\w ./:-]*>|\[[A-Z][A-Z_ ]+\](?=\s|\Z)|(?<!\S)(?:\.\.\.|…)(?!\S)|\{\{.*?\}\}")
+_PLACEHOLDER = re.compile(
+    r"<[A-Za-z][\w ./:-]*>|\[[A-Z][A-Z_ ]+\](?=\s|\Z)|(?<!\S)(?:\.\.\.|…)(?!\S)|\{\{.{0,500}?\}\}"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _SECTION = re.compile(r"\[(?P<name>[^\]\n]+)\]\s*\Z")
 _SETTING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*=\s*(?P<value>.*)\Z", re.DOTALL)
 _STARTS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost", "ExecReload"})
 # `${NAME}` anywhere, `$$` for a dollar, `%i` and other specifiers, `%%` for a per cent sign.
-_PART = re.compile(r"\$\$|\$\{(?P<name>\w+)\}|%%|%[A-Za-z]|\{\{.*?\}\}")
+_PART = re.compile(r"\$\$|\$\{(?P<name>\w+)\}|%%|%[A-Za-z]|\{\{.{0,500}?\}\}")
 _WHOLE = re.compile(r"\$\w+\Z")
 
 

@@ -15,7 +15,7 @@ from specconf.readers.templates import Template
 from specconf.readers.yamltext import YamlNode, documents
 from specconf.words import Word
 
-_EXPRESSION = re.compile(r"\$\{\{\s*(?:env\.(?P<name>[A-Za-z_]\w*)\s*\}\}|.*?\}\})", re.DOTALL)
+_EXPRESSION = re.compile(r"\$\{\{\s*(?:env\.(?P<name>[A-Za-z_]\w*)\s*\}\}|.{0,500}?\}\})", re.DOTALL)
 _POWERSHELL = frozenset({"pwsh", "powershell"})
 _Environment = tuple[tuple[str, Word], ...]
 
