@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from specconf.errors import InputError
 from specconf.readers.commandparts import pins_in, windows_program
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed
@@ -20,6 +21,7 @@ _ASSIGNMENT = re.compile(
 _VARIABLE = re.compile(r"\$(?:(?P<env>env):)?(?P<name>\w+)|\$\{(?:(?P<env2>env):)?(?P<name2>\w+)\}", re.I)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b"}
 _ENDS = "|;&><"
+DEEPEST_NESTING = 50
 
 
 def fragments(document: Document) -> Iterator[Fragment]:
@@ -44,6 +46,7 @@ class _Reader:
         self.values: dict[str, tuple[Word, ...]] = {}
         self.arrays: set[str] = set()
         self.env: dict[str, Word] = {}
+        self.lists = 0  # lists that are open
         self.depth = 0  # what is assigned in a block may not have happened
 
     def commands(self) -> Iterator[tuple[Word, ...]]:
@@ -95,7 +98,11 @@ class _Reader:
             if closing and source[at] == ",":
                 at += 1
             elif source.startswith("@(", at):
+                if self.lists > DEEPEST_NESTING:
+                    raise InputError("nested too deeply", where=self.text.span_of(at, at + 2))
+                self.lists += 1
                 inner, at = self._words(at + 2, ")")
+                self.lists -= 1
                 words += inner
             elif source[at] == "," or (source[at] in ";|&" and words):
                 if source[at] != ",":

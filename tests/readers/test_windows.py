@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from specconf.errors import InputError
 from specconf.readers.registry import ReadLaunch, read_launches
 
 
@@ -89,6 +90,12 @@ def test_what_powershell_alone_knows() -> None:
 )
 def test_other_powershell_starts_none(text: str) -> None:
     assert read_launches("start.ps1", text) == []
+
+
+def test_lists_in_lists_are_followed_to_a_limit() -> None:
+    with pytest.raises(InputError, match="too deeply") as error:
+        read_launches("s.ps1", "$a = " + "@(" * 1000)
+    assert str(error.value.where) == "s.ps1:1:108"
 
 
 def test_places_and_the_environment_of_powershell() -> None:
