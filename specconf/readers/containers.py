@@ -26,6 +26,8 @@ _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
 _DEFAULT = re.compile(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
 _TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
+# What tags say of the platform behind the release, which is the same inside.
+_PLATFORM = re.compile(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
     engine, where = image.engine, reference.span
     if reference.value is None and not _TAG.match(tag):
         return ()  # the tag itself is a variable
-    mapped = image.tags.get(tag.removeprefix("v")) if image.tags is not None else None
+    mapped = image.tags.get(_PLATFORM.sub("", tag.removeprefix("v"))) if image.tags is not None else None
     if image.tags is not None:
         return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()
     found = _TAG.match(tag)

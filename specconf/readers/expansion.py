@@ -267,6 +267,8 @@ def _braces(cells: list[_Cell | Word]) -> list[list[_Cell | Word]]:
             units.extend(_Cell(char, plain=True) for char in cell.text)
         else:
             units.append(cell)
+    if not any(_is(unit, ",") or _is(unit, ".") for unit in units) or not any(_is(unit, "}") for unit in units):
+        return [units]  # nothing to expand, however many braces there are
     if _unclear(units):
         return [[_Cell("".join(unit.text for unit in units), known=False, many=True)]]
     return _alternatives(units)

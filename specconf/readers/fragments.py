@@ -47,7 +47,8 @@ class Fragment:
     files that it can open, by their path inside, as texts that know
     where they stand if they are a part of the document. `stated`: releases that the format itself states, the firmest first.
     `name`: what the file calls the process. `open_ended`: whether others may add words that the file does not show.
-    `env_files`: files and objects not read that may set further variables.
+    `holes`: the characters that stand for parts that are not known (`templates`). `env_files`: files and objects not read
+    that may set further variables.
     """
 
     words: tuple[Word, ...] = ()
@@ -60,6 +61,7 @@ class Fragment:
     name: str = ""
     where: Span | None = None
     open_ended: bool = False
+    holes: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[Word, ...] = ()
 
 

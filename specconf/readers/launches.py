@@ -6,6 +6,7 @@ A launch keeps its words as written. What an option means, in which release, is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -14,9 +15,11 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.front_ends import as_engine
+from specconf.readers.nested import NestedScript
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
+from specconf.readers.templates import holes_in, without_holes
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
@@ -147,7 +150,9 @@ def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
     if inner is not None:
         # What stands in the environment of the shell stands in that of everything it starts.
         script = _inner_script(inner, command.span.path, _given(command.env))
-        return _in_script(_script_text(inner), script, files, env_files)
+        return _in_script(inner.text, script, files, env_files)
+    if command.nested is not None and command.nested.word in command.words[2:] and _operand(command.words) is not None:
+        return _in_nested(command, command.nested, files, env_files)
     started = _started_script(command.words, files)
     if started is not None and started.text is not None:
         others = tuple(file for file in files if file is not started)
@@ -166,6 +171,16 @@ def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
     return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
+
+
+def _in_nested(
+    command: ShellCommand, nested: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in a script of which parts are not known."""
+    script = read_shell(nested.text.text, command.span.path, inside=nested.text, given=_given(command.env))
+    commands = tuple(_with_holes(c, nested.holes) for c in script.commands)
+    found = _in_script(nested.text.text, replace(script, commands=commands), files, env_files)
+    return [_launch_with_holes(item, nested.holes) for item in found]
 
 
 def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -194,6 +209,8 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
         if fragment.script is not None:
             text = fragment.script.text
             script = read_shell(text, path, inside=fragment.script, given=_given(fragment.env))
+            if fragment.holes:
+                script = replace(script, commands=tuple(_with_holes(c, fragment.holes) for c in script.commands))
             found = _in_script(text, script, files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
@@ -201,7 +218,31 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
         raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
-    return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
+
+
+def _with_holes(command: ShellCommand, holes: Mapping[str, str]) -> ShellCommand:
+    """A command whose unknown parts are told as such; a script in it keeps its text until it was looked into."""
+    kept = {id(_script_word(command.words[at:])) for at, _ in enumerate(command.words)}
+    env = tuple((name, without_holes(word, holes)) for name, word in command.env)
+    image = without_holes(command.image, holes) if command.image is not None else None
+    words = tuple(word if id(word) in kept else without_holes(word, holes) for word in command.words)
+    return replace(command, words=words, env=env, image=image)
+
+
+def _launch_with_holes(item: ReadLaunch, holes: Mapping[str, str]) -> ReadLaunch:
+    launch = item.launch
+    argv = tuple(without_holes(word, holes) for word in launch.argv)
+    env = tuple((name, without_holes(word, holes)) for name, word in launch.env)
+    files = tuple((name, text) for name, text in launch.files if not holes_in(text, holes))
+    stated = tuple(one for one in item.stated if not holes_in(one.text, holes))
+    return replace(
+        item,
+        launch=replace(launch, argv=argv, env=env, files=files),
+        stated=stated,
+        orphans=tuple(without_holes(word, holes) for word in item.orphans),
+    )
 
 
 def _file(name: str, text: str | Placed, where: Span) -> ShellFile:
@@ -235,7 +276,7 @@ def script_index(words: tuple[Word, ...]) -> int | None:
     at = _operand(words)
     if at is None or not _has_command_option(words[1:at]):
         return None
-    return at if words[at].value is not None or words[at].partial else None
+    return at if words[at].value is not None else None
 
 
 def _script_word(words: tuple[Word, ...]) -> Word | None:
@@ -282,14 +323,9 @@ def _script_of(file: ShellFile, given: Environment) -> Script:
     return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
 
 
-def _script_text(word: Word) -> str:
-    """The script in a word; what is not known of it stays as it is written, and so is not known inside either."""
-    return word.value if word.value is not None else word.partial
-
-
 def _inner_script(word: Word, path: str, given: Environment) -> Script:
     """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
-    span, text = word.span, _script_text(word)
+    span, text = word.span, word.text
     places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
     if span is not None and places is not None:
         return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places), given=given)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from specconf.errors import InputError
-from specconf.readers.detecting import DETECTORS
+from specconf.readers.detecting import DETECTORS, ON_REQUEST
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Around, Document, nothing_around
 from specconf.words import Span
@@ -45,16 +45,26 @@ class Format:
 FORMATS: tuple[Format, ...] = tuple(Format(name, detects, reads, whole) for name, detects, reads, whole in DETECTORS)
 
 
-def detected_format(path: str, text: str) -> Format | None:
-    """The format of a file, by its name and what stands in it; None where it is of no known kind."""
-    return next((candidate for candidate in FORMATS if candidate.detects(path, text)), None)
+def detected_format(path: str, text: str, *, asked: frozenset[str] = frozenset()) -> Format | None:
+    """The format of a file, by its name and what stands in it; None where it is of no known kind.
+
+    `asked`: which of the formats that are read only on request are wanted.
+    """
+    allowed = (one for one in FORMATS if one.name not in ON_REQUEST or one.name in asked)
+    return next((candidate for candidate in allowed if candidate.detects(path, text)), None)
 
 
 def read_launches(
-    path: str, text: str, *, engine: str | None = None, around: Around = nothing_around
+    path: str,
+    text: str,
+    *,
+    engine: str | None = None,
+    around: Around = nothing_around,
+    asked: frozenset[str] = frozenset(),
 ) -> list[ReadLaunch]:
     """The launches in a file, in the order in which they are written; with `engine`, only that engine's.
 
+    `asked`: formats that are read only on request and are wanted here.
     Fails when the file cannot be read as its format; a file without a launch gives an empty list.
     """
     wanted = None
@@ -64,7 +74,7 @@ def read_launches(
         wanted = canonical_engine(engine)
     if "\0" in text:
         raise InputError("the file holds a NUL character: no text file", where=Span(path))
-    chosen = detected_format(path, text)
+    chosen = detected_format(path, text, asked=asked)
     if chosen is None:
         known = ", ".join(candidate.name for candidate in FORMATS)
         raise InputError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
+from specconf.readers.nested import NestedScript, nested_script
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import is_closed, split_words, word_end
 from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it. `image`: the
-    container image that a wrapper runs it in.
+    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it.
+
+    `image`: the image that a wrapper runs it in. `nested`: the script it gives to a shell, where that is not wholly known.
     """
 
     words: tuple[Word, ...]
@@ -33,6 +35,7 @@ class ShellCommand:
     span: Span
     intact: bool = True
     image: Word | None = None
+    nested: NestedScript | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,10 +336,11 @@ class _Walker:
         start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
         intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
+        nested = nested_script(words, self.source, ranges, self.scope)
         if words[0].value in self.functions:
             self._call(words[0].value, words[1:], own)
         else:
-            self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_of_wrappers(words)))
+            self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_of_wrappers(words), nested))
         self._effects(words)
 
     def _call(self, name: str, arguments: tuple[Word, ...], own: dict[str, Word]) -> None:

@@ -76,7 +76,7 @@ WRAPPERS: dict[str, Wrapper] = {
             "--container-image --container-mounts --container-name --container-workdir --cpu-bind --cpus-per-task "
             "--error --exclude --export --gpus --gpus-per-node --gpus-per-task --gres --input --job-name --jobid --mem "
             "--mpi --nodelist --nodes --ntasks --ntasks-per-node --output --partition --qos --relative --time"
-        )
+        ),
     ),
     "stdbuf": Wrapper(_options("-i -o -e --input --output --error")),
     "sudo": Wrapper(

@@ -10,7 +10,7 @@ from specconf.readers.source import Placed, SourceText
 from specconf.words import Span, Word
 
 DEEPEST_NESTING = 100
-MOST_NODES = 500_000  # with every anchor written out where it is used
+LARGEST_DOCUMENT = 500_000  # nodes, those behind anchors counted wherever they are used
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
             " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}  # fmt: skip
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
@@ -156,16 +156,21 @@ def _refuse_depth(root: Any, source: SourceText) -> None:
 
 
 def _refuse_size(root: Any, source: SourceText) -> None:
-    """Anchors of anchors can make a short text one that nobody can look through."""
+    """Anchors of anchors can stand for more nodes than any memory holds."""
     sizes: dict[int, int] = {}
-
-    def size(node: Any) -> int:
-        if id(node) not in sizes:
-            sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
-        return sizes[id(node)]
-
-    if size(root) > MOST_NODES:
-        raise InputError("anchors make this too large", where=YamlNode(root, source).span)
+    stack = [(root, False)]
+    while stack:
+        node, entered = stack.pop()
+        if id(node) in sizes:
+            continue
+        parts = _parts(node)
+        if not entered and parts:
+            stack.append((node, True))
+            stack += [(part, False) for part in parts if id(part) not in sizes]
+            continue
+        sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+        if sizes[id(node)] > LARGEST_DOCUMENT:
+            raise InputError("its anchors repeat themselves too often", where=YamlNode(node, source).span)
 
 
 def _parts(node: Any) -> list[Any]:

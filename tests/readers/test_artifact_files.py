@@ -139,12 +139,30 @@ DETECTED = {
     ("a.json", '{"apiVersion": "v1", "kind": "Pod"}'): "kubernetes",
     ("o.yml", ""): "engine-yaml",
     ("o.yaml", ""): "engine-yaml",
+    ("build/Dockerfile.cuda", ""): "dockerfile",
+    ("engine.Dockerfile", ""): "dockerfile",
+    ("tools/Makefile", ""): "makefile",
+    ("rules.mk", ""): "makefile",
+    ("a.service", "[Service]\n"): "systemd",
+    ("start.BAT", ""): "batch",
+    ("start.ps1", ""): "powershell",
+    ("docs/README.md", ""): "markdown",
+    (".github/workflows/ci.yml", "jobs:\n"): "github-workflow",
+    (".gitlab-ci.yml", ""): "gitlab-ci",
+    ("templates/x.yaml", "a: {{ .Values.a }}\n"): "helm-template",
+    ("play.yml", "- hosts: x\n  tasks:\n    - name: y\n      shell: z\n"): "ansible",
+    ("config.yaml", "models:\n  a:\n    cmd: x\n"): "llama-swap",
+    ("backend.yaml", "image_name: x\nrun_command: y\n"): "gpustack",
+    ("config.yaml", "docker_server:\n  start_command: x\n"): "truss",
+    ("recipe.yaml", "model:\n  container: x\nbackend:\n  vllm_config:\n"): "srt-slurm",
+    ("task.yaml", "setup: x\nrun: y\n"): "skypilot",
+    ("values.yaml", "image:\n  repository: x\nargs: []\n"): "helm-values",
 }
 
 
 @pytest.mark.parametrize(("path", "text"), DETECTED)
 def test_formats_are_detected(path: str, text: str) -> None:
-    assert detected_format(path, text).name == DETECTED[path, text]
+    assert detected_format(path, text, asked=frozenset({"markdown"})).name == DETECTED[path, text]
 
 
 def test_every_format_is_detected_by_a_case_above() -> None:

@@ -256,7 +256,7 @@ def test_broken_files_are_told_with_their_place(text: str) -> None:
 def test_anchors_of_anchors_are_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
-    with pytest.raises(InputError, match="too large"):
+    with pytest.raises(InputError, match="repeat themselves too often"):
         read("\n".join([*lines, "services:", "  a: {image: x, command: *a8}"]))
 
 

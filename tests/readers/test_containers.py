@@ -138,7 +138,19 @@ def test_a_script_that_is_known_in_part_is_a_launch_with_unknown_words() -> None
 
 
 def test_a_script_that_is_not_known_is_no_launch() -> None:
-    assert read('bash -c "$SCRIPT"') == []
+    assert read('bash -c "$M"') == read('bash -c "$M serve m"') == []
+
+
+def test_unknown_parts_of_a_script_in_quotes() -> None:
+    script = (
+        "A=1\nsrun --container-image=lmsysorg/sglang:v0.5.23 \\\n"
+        '  bash -c "sglang serve --tp $A --x $H:1 \\$R \\"$K\\" $(f)"'
+    )
+    (item,) = read(script)
+    assert [word.value for word in item.launch.argv] == ["sglang", "serve", "--tp", "1", "--x", None, None, None, None]
+    assert [word.raw for word in item.launch.argv][5:] == ["$H:1", "$R", '"$K"', "$(f)"]
+    assert [word.may_be_many for word in item.launch.argv][5:] == [False, True, False, True]
+    assert (item.release, str(item.launch.argv[5].span)) == ("0.5.23", "launch.sh:3:37")
 
 
 IMAGES = {
@@ -151,6 +163,8 @@ IMAGES = {
     "lmsysorg/sglang:v0.5.4.post2-cu129": ("sglang", "0.5.4.post2"),
     "nvidia/tensorrt-llm/release:1.4.0rc1": ("tensorrt-llm", "1.4.0rc1"),
     "other/vllm-openai:v0.33.0": (None, None),
+    "nvcr.io#nvidia/ai-dynamo/vllm-runtime:1.2.1-cuda13": ("vllm", "0.20.1"),
+    "ai-dynamo/vllm-runtime:1.2.1-efa": ("vllm", None),
     "": (None, None),
 }
 
