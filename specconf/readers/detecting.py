@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from specconf.readers.optionkeys import is_option_file
+
 Detector = Callable[[str, str], bool]
 
 _SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
@@ -31,8 +33,8 @@ def is_yaml(path: str) -> bool:
     return path.endswith((".yaml", ".yml"))
 
 
-def _is_engine_yaml(path: str, _text: str) -> bool:
-    return is_yaml(path)
+def _is_engine_yaml(path: str, text: str) -> bool:
+    return is_yaml(path) and is_option_file(text)
 
 
 # name, detector, module:function, whole (gives launches itself)

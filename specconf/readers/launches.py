@@ -13,6 +13,7 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.source import Placed
 from specconf.readers.stated import Stated
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
@@ -176,7 +177,7 @@ MANY = "further words"  # how words that a file does not show are told
 
 def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
-    files = tuple(ShellFile(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
+    files = tuple(_file(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
     try:
         if fragment.script is not None:
             text = fragment.script.text
@@ -191,6 +192,12 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+
+
+def _file(name: str, text: str | Placed, where: Span) -> ShellFile:
+    if isinstance(text, Placed):
+        return ShellFile(name, text.text, where, text)
+    return ShellFile(name, text, where)
 
 
 def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -290,12 +297,14 @@ def _first_line(span: Span) -> Span:
 
 def _launch(command: ShellCommand, engine: str, files: tuple[ShellFile, ...]) -> Launch:
     named = _named_values(command.words)
+    held = {file.name: file for file in files if file.text is not None and file.name in named}
     return Launch(
         engine=engine,
         argv=command.words,
         env=kept_environment(command.env),
-        files=tuple((file.name, file.text) for file in files if file.text is not None and file.name in named),
+        files=tuple((name, file.text) for name, file in held.items() if file.text is not None),
         span=command.span,
+        places={name: file.placed for name, file in held.items() if file.placed is not None},
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from specconf.errors import InputError
-from specconf.readers.detecting import DETECTORS
+from specconf.readers.detecting import DETECTORS, is_yaml
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Around, Document, nothing_around
 from specconf.words import Span
@@ -41,6 +41,7 @@ class Format:
         return [launch for fragment in reader(document) for launch in in_fragment(fragment, document.path)]
 
 
+_OPTION_FILE_HINT = "no deploy format has these keys; if it is an option file, name its engine with --engine vllm, sglang or tensorrt-llm"
 # In the order in which they are tried; the first that detects a file reads it.
 FORMATS: tuple[Format, ...] = tuple(Format(name, detects, reads, whole) for name, detects, reads, whole in DETECTORS)
 
@@ -65,12 +66,16 @@ def read_launches(
     if "\0" in text:
         raise InputError("the file holds a NUL character: no text file", where=Span(path))
     chosen = detected_format(path, text)
+    if chosen is None and wanted is not None and is_yaml(path):
+        chosen = next(candidate for candidate in FORMATS if candidate.name == "engine-yaml")
     if chosen is None:
         known = ", ".join(candidate.name for candidate in FORMATS)
         raise InputError(
             "the kind of this file is not known",
             where=Span(path),
-            hint=f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
+            hint=_OPTION_FILE_HINT
+            if is_yaml(path)
+            else f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
         )
     found = chosen.read(Document(path, text, around, wanted))
     return [item for item in found if wanted is None or item.launch.engine == wanted]

@@ -134,8 +134,9 @@ DETECTED = {
     ("-", "vllm serve m"): "shell",
     ("-", ' {"schema": 1}'): "argv-json",
     ("launch.json", ""): "argv-json",
-    ("o.yml", ""): "engine-yaml",
-    ("o.yaml", ""): "engine-yaml",
+    ("o.yml", "model: m\nmax-model-len: 4096\n"): "engine-yaml",
+    ("o.yaml", "# of mine\nkv_cache_config: {}\n"): "engine-yaml",
+    ("o.yaml", "model-path: m\ntp-size: 2\n"): "engine-yaml",
 }
 
 
@@ -144,8 +145,36 @@ def test_formats_are_detected(path: str, text: str) -> None:
     assert detected_format(path, text).name == DETECTED[path, text]
 
 
-def test_every_format_is_detected_by_a_case_above() -> None:
-    assert {candidate.name for candidate in FORMATS} == set(DETECTED.values())
+NO_OPTIONS = {
+    "nothing": "",
+    "a manifest": "apiVersion: v1\nkind: ConfigMap\ndata:\n  o.yaml: |\n    max-model-len: 1\n",
+    "a proxy": "model_list:\n  - model_name: a\n    litellm_params: {model: b}\n",
+    "training": "model_path: m\ntp_size: 2\nlearning_rate: 1.0e-4\n",
+    "an evaluation": "model_name: m\nserver_args: --max-model-len 4096\ntasks: []\n",
+    "nested": "server:\n  max-model-len: 1\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_OPTIONS)
+def test_other_yaml_files_are_not_claimed(name: str) -> None:
+    assert detected_format("o.yaml", NO_OPTIONS[name]) is None
+    with pytest.raises(InputError, match="--engine"):
+        read_launches("o.yaml", NO_OPTIONS[name])
+
+
+KEYS = {
+    "vllm": "model: m\ntensor-parallel-size: 2\n",
+    "vllm, JSON in a text": 'speculative-config: \'{"method":"ngram"}\'\n',
+    "vllm, underscores": "model: m\ngpu_memory_utilization: 0.9\n",
+    "sglang": "model-path: m\ntp-size: 2\n",
+    "tensorrt-llm": "tensor_parallel_size: 2\ncuda_graph_config:\n  enable_padding: true\n",
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_an_option_file_is_recognised_by_its_keys(name: str) -> None:
+    (item,) = read_launches("o.yaml", KEYS[name])
+    assert item.launch.engine == name.partition(",")[0]
 
 
 @pytest.mark.parametrize(("path", "text"), [("a.txt", "vllm serve m"), ("launch", "#!/usr/bin/python3\n")])
