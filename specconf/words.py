@@ -57,25 +57,6 @@ def same(left: Value, right: Value) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
-
-    `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
-    options of its own.
-    """
-
-    value: str | None
-    span: Span | None = None
-    raw: str = ""
-    may_be_many: bool = False
-
-    @property
-    def text(self) -> str:
-        """The word as known, or as written."""
-        return self.value if self.value is not None else self.raw
-
-
 class Position(Protocol):
     """A position in a text, as PyYAML marks it: all counted from 0."""
 
@@ -89,6 +70,26 @@ class Places(Protocol):
 
     def span_of(self, start: int, end: int) -> Span:
         """The place of the characters between two indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
+
+    `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
+    options of its own. `places`: where each character of the value stands, if that is known (a JSON over several lines).
+    """
+
+    value: str | None
+    span: Span | None = None
+    raw: str = ""
+    may_be_many: bool = False
+    places: Places | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The word as known, or as written."""
+        return self.value if self.value is not None else self.raw
 
 
 @dataclass(frozen=True, slots=True)

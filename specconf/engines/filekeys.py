@@ -34,7 +34,7 @@ class Entry:
 def entries(text: str, place: PlaceOf) -> dict[str, Entry]:
     """The options of a file by key, as the last one of a name counts; empty for a text that is no mapping."""
     try:
-        node = yaml.compose(text, Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+        node = yaml.compose(text, Loader=_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}  # the engine's own reading of the file tells what is wrong with it
     found: dict[str, Entry] = {}

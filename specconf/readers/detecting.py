@@ -37,9 +37,35 @@ def _is_engine_yaml(path: str, text: str) -> bool:
     return is_yaml(path) and is_option_file(text)
 
 
+_PYTHON_ENGINE = re.compile(r"\b(vllm|sglang|tensorrt_llm)\b|\btrtllm-serve\b|\bserve\.llm\b")
+_PYTHON_START = re.compile(
+    r"\b(LLM|Engine|\w*EngineArgs|ServerArgs|Runtime|LLMConfig)\s*\(|\b(serve|launch_server|api_server)\b"
+)
+_TEST_NAME = re.compile(r"(test_.*|.*_test|conftest)\.py\Z")
+
+
+def _is_python(path: str, text: str) -> bool:
+    """A program that speaks of an engine and of starting it; a test suite starts engines for itself only."""
+    if not path.endswith(".py") and not text.startswith("#!"):
+        return False
+    if not path.endswith(".py") and "python" not in text.partition("\n")[0]:
+        return False
+    named = _TEST_NAME.match(_name(path)) is None
+    return named and _PYTHON_ENGINE.search(text) is not None and _PYTHON_START.search(text) is not None
+
+
+_RAY_KEYS = re.compile(r"^[ \t-]*(llm_configs?|model_loading_config)[ \t]*:", re.MULTILINE)
+
+
+def _is_ray(path: str, text: str) -> bool:
+    return is_yaml(path) and _RAY_KEYS.search(text) is not None and "model_loading_config" in text
+
+
 # name, detector, module:function, whole (gives launches itself)
 DETECTORS: tuple[tuple[str, Detector, str, bool], ...] = (
     ("argv-json", _is_argv_json, "artifacts:argv_json_launches", True),
+    ("python", _is_python, "python:fragments", False),
+    ("ray-serve", _is_ray, "ray:fragments", False),
     ("engine-yaml", _is_engine_yaml, "artifacts:option_file_launches", True),
     ("shell", _is_shell, "launches:script_launches", True),
 )

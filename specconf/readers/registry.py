@@ -41,7 +41,9 @@ class Format:
         return [launch for fragment in reader(document) for launch in in_fragment(fragment, document.path)]
 
 
-_OPTION_FILE_HINT = "no deploy format has these keys; if it is an option file, name its engine with --engine vllm, sglang or tensorrt-llm"
+_OPTION_FILE_HINT = (
+    "no deploy format has these keys; of an option file, name the engine: --engine vllm, sglang or tensorrt-llm"
+)
 # In the order in which they are tried; the first that detects a file reads it.
 FORMATS: tuple[Format, ...] = tuple(Format(name, detects, reads, whole) for name, detects, reads, whole in DETECTORS)
 

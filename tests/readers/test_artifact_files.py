@@ -9,7 +9,7 @@ import pytest
 
 from specconf.errors import InputError
 from specconf.readers.artifacts import read_argv_json, read_engine_yaml
-from specconf.readers.registry import FORMATS, detected_format, read_launches
+from specconf.readers.registry import detected_format, read_launches
 
 ARTIFACT: dict[str, Any] = {
     "schema": 1,
@@ -142,7 +142,9 @@ DETECTED = {
 
 @pytest.mark.parametrize(("path", "text"), DETECTED)
 def test_formats_are_detected(path: str, text: str) -> None:
-    assert detected_format(path, text).name == DETECTED[path, text]
+    found = detected_format(path, text)
+    assert found is not None
+    assert found.name == DETECTED[path, text]
 
 
 NO_OPTIONS = {

@@ -46,11 +46,13 @@ def test_a_key_in_a_script_is_told_at_its_line(engine: str, script: str) -> None
     (item,) = read_launches("run.sh", before.replace("{}", text) + start + "\n")
     settings = settings_of(item.launch)
     setting = settings.setting(path)
-    assert setting is not None and setting.final.where is not None
+    assert setting is not None
+    assert setting.final.where is not None
     assert (setting.final.where.path, setting.final.where.line) == ("run.sh", line + shift)
     lines = text.split("\n")
     for problem in settings.problems:
-        assert problem.where is not None and problem.where.line > shift
+        assert problem.where is not None
+        assert problem.where.line > shift
         assert problem.spelling.lstrip("-") in lines[problem.where.line - shift - 1]
 
 
@@ -64,7 +66,8 @@ def test_a_key_in_a_yaml_block_is_told_at_its_place(engine: str) -> None:
     fragment = Fragment(words=words(*start.split()), files={"o.yaml": held.placed()})
     (item,) = in_fragment(fragment, "map.yaml")
     setting = settings_of(item.launch).setting(path)
-    assert setting is not None and setting.final.where is not None
+    assert setting is not None
+    assert setting.final.where is not None
     assert setting.final.where.line == line + 2
     assert setting.final.where.column >= 5
 
@@ -76,7 +79,8 @@ def test_escaped_line_breaks_of_echo() -> None:
         ("o.yaml", "kv_cache_config:\n  no_key: 1\nspeculative_config:\n  decoding_type: MTP\n"),
     )
     setting = settings_of(item.launch).setting("speculative_config.decoding_type")
-    assert setting is not None and setting.final.where is not None
+    assert setting is not None
+    assert setting.final.where is not None
     assert (setting.final.where.line, setting.final.where.column) == (2, 18)
 
 
@@ -115,4 +119,5 @@ def test_merged_keys_have_the_place_where_they_are_written() -> None:
 def test_places_do_not_make_launches_differ() -> None:
     plain = Launch("vllm", words("vllm"), files=(("o.yaml", "a: 1"),))
     placed = Launch("vllm", words("vllm"), files=plain.files, places={"o.yaml": SourceText("a: 1", "x").part(0, 4)})
-    assert plain == placed and hash(plain) == hash(placed)
+    assert plain == placed
+    assert hash(plain) == hash(placed)
