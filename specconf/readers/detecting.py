@@ -38,8 +38,10 @@ def _is_engine_yaml(path: str, text: str) -> bool:
 
 
 _PYTHON_ENGINE = re.compile(r"\b(vllm|sglang|tensorrt_llm)\b|\btrtllm-serve\b|\bserve\.llm\b")
+_PYTHON_NAMES = r"(LLM|Engine|\w*EngineArgs|ServerArgs|Runtime|LLMConfig)"
 _PYTHON_START = re.compile(
-    r"\b(LLM|Engine|\w*EngineArgs|ServerArgs|Runtime|LLMConfig)\s*\(|\b(serve|launch_server|api_server)\b"
+    rf"\b{_PYTHON_NAMES}\s*\(|\bimport\b.*\b{_PYTHON_NAMES}\b|\b(serve|launch_server|api_server)\b"
+    r"|vllm-openai|lmsysorg/sglang|tensorrt-llm/release"
 )
 _TEST_NAME = re.compile(r"(test_.*|.*_test|conftest)\.py\Z")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from specconf.readers.source import Placed, SourceText
@@ -11,7 +12,7 @@ from specconf.words import Span
 
 _START = re.compile(r"(?P<prefix>[rRbBuUfF]{0,2})(?P<quote>\"\"\"|'''|\"|')")
 _ESCAPE = re.compile(
-    r"\\(?:(\n|\r\n)|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{[^}]*\}|(.))", re.DOTALL
+    r"\\(?:(\n|\r\n)|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^}]*)\}|(.))", re.DOTALL
 )
 _SINGLE = {"\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
@@ -48,7 +49,7 @@ def constant(source: SourceText, node: ast.Constant, value: str) -> Placed:
     start, end = range_of(source, node)
     parts = _scanned(source.text, start, end)
     if parts is not None and "".join(part.text or "" for part in parts) == value:
-        return Placed(value, source, [at for part in parts for at in part.at])
+        return Placed(value, source, [at for part in parts if part.text is not None for at in part.at])
     return Placed(value, source, [start] * len(value))
 
 
@@ -121,14 +122,16 @@ def _literal(text: str, at: int, end: int, prefix: str, quote: str) -> tuple[lis
 
 
 def _decoded(match: re.Match[str]) -> str:
-    newline, octal, *codes, single = match.groups()
+    newline, octal, *codes, name, single = match.groups()
     if newline:
         return ""
     number = next((code for code in codes if code), None)
     try:
         if octal or number:
             return chr(int(octal, 8) if octal else int(number or "0", 16))
-    except (ValueError, OverflowError):
+        if name:
+            return unicodedata.lookup(name)
+    except (ValueError, OverflowError, KeyError):
         return ""
     return _SINGLE.get(single, match.group()) if single else ""
 

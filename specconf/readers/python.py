@@ -117,6 +117,7 @@ class _Reader:
     def _call(self, call: ast.Call, scope: Scope) -> None:
         name = self.values.qualified(call.func)
         top, last = name.partition(".")[0], name.rpartition(".")[2]
+        last = call.func.attr if isinstance(call.func, ast.Attribute) else last
         if last in _CLASSES.get(top, ()) and "." in name:
             self._engine(_ENGINES[top], call, scope)
         elif name.startswith("ray.") and last == "LLMConfig":
@@ -230,7 +231,8 @@ class _Reader:
 
     def _add(self, fragment: Fragment, scope: Scope, where: Span, env: Value | None = None) -> None:
         given = {key.text: value for key, value in env.pairs} if isinstance(env, Pairs) else {}
-        variables = tuple((name, self._word(value)) for name, value in {**scope.env, **given}.items())
+        outer = {} if fragment.image is not None else scope.env  # a container gets none of the variables around it
+        variables = tuple((name, self._word(value)) for name, value in {**outer, **given}.items())
         variables = tuple({**dict(variables), **dict(fragment.env)}.items())
         files = {**{name: text for name, text in scope.files.items() if text is not None}, **fragment.files}
         key = (where, tuple(word.text for word in fragment.words) or (fragment.script.text if fragment.script else "",))
@@ -241,19 +243,16 @@ class _Reader:
     def _stated(self) -> list[Stated]:
         """What the file itself states; what lies beside it is asked where it does not."""
         found = metadata_pins(self.document.source)
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 20_000:
-                found += self._in_text(node, node.value)
+        nodes = list(ast.walk(self.tree))
+        inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
+                if _NAMED.search(node.value):
+                    found += _stated_in(constant(self.document.source, node, node.value))
+            elif isinstance(node, ast.JoinedStr) and _NAMED.search(self.values.raw(node)):
+                value = self.values.value(node, self.walker.final)
+                found += _stated_in(value.placed) if isinstance(value, Text) else ()
         return found or pins_beside(self.document)
-
-    def _in_text(self, node: ast.Constant, text: str) -> Iterator[Stated]:
-        if "llm" not in text and "sglang" not in text and "tensorrt" not in text:
-            return
-        placed = constant(self.document.source, node, text)
-        yield from pins_in(placed, "pin")
-        if "/" in text and not re.search(r"\s", text):
-            used = image_of(Word(text, placed.span, text))
-            yield from used.stated if used is not None else ()
 
     def _nearest(self, stated: list[Stated], fragment: Fragment) -> tuple[Stated, ...]:
         """Inline metadata first, then what is written nearest."""
@@ -261,6 +260,17 @@ class _Reader:
         far = [(one.how != "inline metadata", abs((one.where.line if one.where else 0) - line)) for one in stated]
         order = sorted(range(len(stated)), key=lambda index: far[index])
         return by_firmness([stated[index] for index in order])
+
+
+_NAMED = re.compile(r"llm|sglang|tensorrt")
+
+
+def _stated_in(placed: Placed) -> Iterator[Stated]:
+    """The pins in a text, and the release of the image that it names."""
+    yield from pins_in(placed, "pin")
+    if "/" in placed.text and not re.search(r"\s", placed.text):
+        used = image_of(Word(placed.text, placed.span, placed.text))
+        yield from used.stated if used is not None else ()
 
 
 def _with_decoding_type(value: Value, engine: str) -> Value:

@@ -39,10 +39,11 @@ class Walker:
         self.stack: list[str] = []
         self.returned: list[list[Value]] = []
         self.calls = self.statements = 0
+        self.final = Scope()  # what is known behind the last statement
 
     def walk(self) -> None:
         """The whole file."""
-        scope = Scope()
+        scope = self.final
         self._block(self.tree.body, scope)
         once = self._written_once()
         while self.waiting:
