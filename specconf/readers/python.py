@@ -36,6 +36,7 @@ from specconf.readers.wrappers import stripped
 from specconf.words import Span, Word
 
 _LARGEST = 1_000_000
+_LONE_RETURN = re.compile(r"\r(?!\n)")  # Python counts a line there, nothing else does
 _CLASSES = {
     "vllm": {"LLM", "EngineArgs", "AsyncEngineArgs"},
     "sglang": {"Engine", "ServerArgs", "Runtime"},
@@ -79,7 +80,7 @@ def parsed(document: Document) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the file's own escapes, which are not this program's business
-            return ast.parse(document.text)
+            return ast.parse(_LONE_RETURN.sub(" ", document.text.removeprefix("\ufeff")))
     except SyntaxError as error:
         where = Span(document.path, error.lineno or 1, max(error.offset or 1, 1))
         raise InputError(f"not Python: {error.msg}", where=where) from error

@@ -282,7 +282,9 @@ class Values:
             found = self.value(keyword.value, scope, depth)
             if keyword.arg is not None:
                 start = range_of(self.source, keyword)[0]
-                placed = self.source.part(start, start + len(keyword.arg))
+                last = len(self.source.text) - 1  # a name may be written longer or shorter than it is read
+                at = [min(start + offset, last) for offset in range(len(keyword.arg))]
+                placed = Placed(keyword.arg, self.source, at)
                 pairs.append((Text(placed, placed.span, keyword.arg), found))
             elif isinstance(found, Pairs):
                 pairs += found.pairs
