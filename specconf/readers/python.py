@@ -54,6 +54,10 @@ _DECODING = "DecodingConfig"
 _SHELL_CALLS = frozenset({"os.system", "os.popen", "asyncio.create_subprocess_shell", "subprocess.getoutput"})
 _WORD_CALLS = frozenset({"asyncio.create_subprocess_exec", "modal.Sandbox.create", "os.execlp", "os.execl"})
 _EXEC_CALLS = frozenset({"os.execvp", "os.execv", "os.execve", "os.execvpe", "os.spawnvp", "os.posix_spawn"})
+_MODULES = frozenset(program.module for program in PROGRAMS if program.module)
+# How the programs of clouds and containers call an image and what it is to run.
+_IMAGE_KEYS = ("image", "imageName", "image_name", "docker_image", "image_uri")
+_COMMAND_KEYS = ("dockerStartCmd", "docker_start_cmd", "dockerArgs", "docker_args", "command", "cmd", "args")
 # Calls that only show, keep or change what they are given.
 _IDLE_NAMES = """
     print join append extend insert info debug warning error critical exception log len str repr format dumps list tuple
@@ -161,6 +165,12 @@ class _Reader:
             return
         if name in _EXEC_CALLS:
             arguments = arguments[1:]
+        for body in [
+            self.values.keywords(call, scope),
+            *(v for v in (*arguments, *keywords.values()) if isinstance(v, Pairs)),
+        ]:
+            if self._container(body, scope, where):
+                return
         image = arguments[0] if arguments and isinstance(arguments[0], Text) else keywords.get("image")
         shell = keywords.get("shell")
         env = keywords.get("env") or keywords.get("environment")
@@ -179,7 +189,7 @@ class _Reader:
             self.left.append((value, scope))
 
     def _is_launch(self, items: Items) -> bool:
-        words = tuple(self._word(item) for item in items.items)
+        words = _with_python(tuple(self._word(item) for item in items.items))
         return bool(words) and match_program(stripped(words)[0]) is not None
 
     def _process(
@@ -192,6 +202,7 @@ class _Reader:
         if not words or not (adds or self._is_command(words)):
             return
         self.consumed |= items.origins
+        words = _with_python(words)
         script = items.items[2] if len(items.items) == 3 and words[1].text in {"-c", "-lc"} else None
         if isinstance(script, Text) and not script.known:
             self._script(script, scope, env)
@@ -199,8 +210,23 @@ class _Reader:
         fragment = Fragment(words=words, image=used if adds else None, adds_program=adds)
         self._add(fragment, scope, where, env)
 
+    def _container(self, body: Pairs, scope: Scope, where: Span) -> bool:
+        """What is asked of a cloud: an engine's image, and the words behind its entrypoint."""
+        image = next((value for name in _IMAGE_KEYS if isinstance(value := body.get(name), Text)), None)
+        command = next((value for name in _COMMAND_KEYS if (value := body.get(name)) is not None), None)
+        if image is None or not image.known or image_of(word_of(image)) is None:
+            return False
+        items = self.values.split(command).items if isinstance(command, Text) else ()
+        words = tuple(self._word(item) for item in (command.items if isinstance(command, Items) else items))
+        if not words:
+            return False
+        self.consumed |= command.origins if isinstance(command, Items | Text) else frozenset()
+        env = body.get("env") or body.get("environment")
+        self._add(Fragment(words=words, image=word_of(image), adds_program=True), scope, where, env)
+        return True
+
     def _is_command(self, words: tuple[Word, ...]) -> bool:
-        behind = stripped(words)[0]
+        behind = stripped(_with_python(words))[0]
         known = bool(behind) and match_program(behind) is not None
         starts = words[0].text.rpartition("/")[2] in {"bash", "sh", "docker", "podman"}
         return known or (starts and any(_SPOKEN.search(word.text) or word.text == "run" for word in words[1:]))
@@ -261,6 +287,13 @@ class _Reader:
         far = [(one.how != "inline metadata", abs((one.where.line if one.where else 0) - line)) for one in stated]
         order = sorted(range(len(stated)), key=lambda index: far[index])
         return by_firmness([stated[index] for index in order])
+
+
+def _with_python(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """`X -m MODULE` with the interpreter's name, wherever it lies."""
+    if len(words) < 3 or words[1].value != "-m" or words[2].value not in _MODULES:
+        return words
+    return (replace(words[0], value="python", places=None, may_be_many=False), *words[1:])
 
 
 _NAMED = re.compile(r"llm|sglang|tensorrt")

@@ -16,6 +16,7 @@ from specconf.readers.source import Placed, SourceText
 from specconf.readers.values import (
     FIRST_UNKNOWN,
     LAST_UNKNOWN,
+    LONGEST,
     Items,
     NotKnown,
     Pairs,
@@ -29,7 +30,7 @@ from specconf.readers.values import (
 from specconf.words import Span
 
 _DEEPEST = 60
-_LONGEST = 100_000
+_LARGEST_NUMBER = 2**63
 _METHODS = frozenset({"join", "split", "strip", "copy"})
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -122,6 +123,8 @@ class Values:
         expressions = [value for value in node.values if isinstance(value, ast.FormattedValue)]
         text, at = list[str](), list[int]()
         for part in joined_parts(self.source, node):
+            if len(at) > LONGEST:
+                return self.unknown(node)
             made = part.text if part.text is not None else self._formatted(expressions.pop(0), scope, depth)
             text.append(made)
             at += part.at if part.text is not None else (part.at[0],) * len(made)
@@ -158,6 +161,8 @@ class Values:
             else:
                 found = self.value(element, scope, depth)
                 items.append(Unknown(found.raw, found.span) if isinstance(found, Unknown) else found)
+        if len(items) > LONGEST:
+            return self.unknown(node)
         return Items(tuple(items), self.span(node), frozenset({self.span(node)}))
 
     _tuple = _list
@@ -196,8 +201,10 @@ class Values:
             return Pairs(last_of_each((*left.pairs, *right.pairs)), left.span, left.at, left.more or right.more)
         if isinstance(left, Scalar) and isinstance(right, Scalar) and type(left.value) is type(right.value) is int:
             counted = _ARITHMETIC.get(type(node.op))
-            if counted is not None and not (isinstance(node.op, ast.FloorDiv) and right.value == 0):
-                return Scalar(counted(int(left.value or 0), int(right.value or 0)), self.span(node), self.part(node))
+            first, second = int(left.value or 0), int(right.value or 0)
+            small = max(abs(first), abs(second)) < _LARGEST_NUMBER
+            if counted is not None and small and not (isinstance(node.op, ast.FloorDiv) and second == 0):
+                return Scalar(counted(first, second), self.span(node), self.part(node))
         return self.unknown(node)
 
     def added(self, left: Value, right: Value, node: ast.expr) -> Value:
@@ -210,7 +217,7 @@ class Values:
                 side.items if isinstance(side, Items) else [Unknown(getattr(side, "raw", "…"), side.span, many=True)]
             )
             origins |= side.origins if isinstance(side, Items) else frozenset()
-        return Items(tuple(items), self.span(node), origins) if len(items) < _LONGEST else self.unknown(node)
+        return Items(tuple(items), self.span(node), origins) if len(items) < LONGEST else self.unknown(node)
 
     def _concatenated(self, parts: list[Value], node: ast.expr, between: str = "") -> Value:
         text, at = "", list[int]()
@@ -220,7 +227,7 @@ class Values:
             places = part.placed.at if isinstance(part, Text) else [range_of(self.source, node)[0]] * len(made)
             text += (between if number else "") + made
             at += [*([start] * len(between) if number else []), *places]
-            if len(text) > _LONGEST:
+            if len(text) > LONGEST:
                 return self.unknown(node)
         return Text(Placed(text, self.source, at), self.span(node), self.raw(node))
 
@@ -265,7 +272,7 @@ class Values:
         if name == "json.dumps":
             return self._dumped(node, first)
         if name == "shlex.split" and isinstance(first, Text):
-            return self._split(first)
+            return self.split(first)
         if name == "shlex.quote" and isinstance(first, Text):
             return self._quoted(first)
         if name in {"shlex.join", "subprocess.list2cmdline"} and isinstance(first, Items):
@@ -306,7 +313,7 @@ class Values:
             whole = self._concatenated(list(first.items), node, held.text)
             return replace(whole, origins=first.origins) if isinstance(whole, Text) else whole
         if name == "split" and isinstance(held, Text) and not node.args:
-            return self._split(held, quotes=False)
+            return self.split(held, quotes=False)
         if name == "strip" and isinstance(held, Text) and not node.args:
             text = held.text
             start, end = len(text) - len(text.lstrip()), len(text.rstrip())
@@ -315,7 +322,7 @@ class Values:
             return held
         return self.unknown(node)
 
-    def _split(self, text: Text, *, quotes: bool = True) -> Items:
+    def split(self, text: Text, *, quotes: bool = True) -> Items:
         """A command line in words, each at its own place."""
         items: list[Value] = []
         end = 0

@@ -356,7 +356,7 @@ def _merged(values: list[Value]) -> Value | None:
         origins = frozenset[Span]().union(*(one.origins for one in lists))
         return Items((*lists[0].items[:same], rest), lists[0].span, origins)
     maps = [value for value in values if isinstance(value, Pairs)]
-    if len(maps) == len(values):
+    if len(maps) == len(values) and all(one.kind == maps[0].kind for one in maps):
         kept = tuple(pair for pair in maps[0].pairs if all(pair in one.pairs for one in maps))
         return replace(maps[0], pairs=kept, more=True)
     return None

@@ -21,6 +21,9 @@ from specconf.words import Span, Word
 FIRST_UNKNOWN, LAST_UNKNOWN = 0xE000, 0xF8FF  # Unicode's private use area: stands for a part that is not known
 _UNKNOWN = re.compile(f"[{chr(FIRST_UNKNOWN)}-{chr(LAST_UNKNOWN)}]")
 DEEPEST = 50
+MOST_NODES = 20_000
+LONGEST = 100_000  # characters of a value
+_DEEPEST_PARTS = 6
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def as_json(value: Value, outer: Placed) -> Placed:
 
 
 def _write(value: Value, writer: _Writer, near: Placed, depth: int) -> None:
-    if depth > DEEPEST or isinstance(value, Unknown):
+    if depth > DEEPEST or len(writer.at) > LONGEST or isinstance(value, Unknown):
         raise NotKnown
     if isinstance(value, Text):
         writer.quoted(value.placed)
@@ -162,15 +165,19 @@ def word_of(value: Value) -> Word:
     return Word(None, value.span, "…")
 
 
-def of_yaml(node: YamlNode, depth: int = 0) -> Value:
+def of_yaml(node: YamlNode, depth: int = 0, budget: list[int] | None = None) -> Value:
     """A YAML node as a value, by the types that YAML gives it. What holds a template's braces is not known."""
-    if depth > DEEPEST:
+    budget = budget if budget is not None else [MOST_NODES]  # anchors can make few lines many nodes
+    budget[0] -= 1
+    if depth > DEEPEST or budget[0] < 0:
         return Unknown("…", node.span)
     at = node.source.part(node.node.start_mark.index, max(node.node.end_mark.index, node.node.start_mark.index + 1))
     if node.kind == "sequence":
-        return Items(tuple(of_yaml(item, depth + 1) for item in node), node.span)
+        return Items(tuple(of_yaml(item, depth + 1, budget) for item in node), node.span)
     if node.kind == "mapping":
-        pairs = tuple((_text(key), of_yaml(value, depth + 1)) for key, value in node.items() if key.text is not None)
+        pairs = tuple(
+            (_text(key), of_yaml(value, depth + 1, budget)) for key, value in node.items() if key.text is not None
+        )
         return Pairs(pairs, node.span, at)
     if node.text is not None and ("{{" in node.text or "${" in node.text):
         return Unknown(node.raw, node.span)
@@ -274,7 +281,7 @@ def _only_known(options: Pairs, depth: int = 0) -> tuple[Pairs, bool]:
     complete = not options.more
     for key, value in options.pairs:
         inner = value
-        if isinstance(value, Pairs) and depth < DEEPEST:
+        if isinstance(value, Pairs) and depth < _DEEPEST_PARTS:
             inner, whole = _only_known(value, depth + 1)
             complete = complete and whole
         try:

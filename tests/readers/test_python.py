@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import time
 
 import pytest
 
@@ -176,6 +177,18 @@ PROCESSES = {
     "changed in a loop": ("m = 'a'\nfor m in b:\n    run(['vllm', 'serve', m])", ["vllm", "serve", None]),
     "python -m": ("run([sys.executable, '-m', 'vllm.entrypoints.openai.api_server', '--model', 'org/m'])",
                   ["python", "-m", "vllm.entrypoints.openai.api_server", "--model", "org/m"]),
+    "an interpreter that is not known": (
+        "run([PY, '-m', 'vllm.entrypoints.openai.api_server', '--model', 'org/m'])",
+        ["python", "-m", "vllm.entrypoints.openai.api_server", "--model", "org/m"],
+    ),
+    "asked of a cloud": (
+        "requests.post(url, json={'imageName': 'vllm/vllm-openai:v0.33.0', 'dockerStartCmd': ['org/m', '--seed', '1']})",
+        [*SERVE, "--seed", "1"],
+    ),
+    "asked of a cloud, a text": (
+        "pod(image_name='vllm/vllm-openai:v0.33.0', docker_args='org/m --seed 1', env={'VLLM_A': '1'})",
+        [*SERVE, "--seed", "1"],
+    ),
     "an image": ("client.containers.run('vllm/vllm-openai:v0.33.0', command=['org/m'])", SERVE),
 }  # fmt: skip
 
@@ -330,6 +343,26 @@ def test_broken_programs_are_errors_with_their_place(name: str) -> None:
 def test_a_function_that_calls_itself_ends() -> None:
     text = "def f(n):\n    run(['vllm', 'serve', 'm'])\n    f(n)\n    g(n)\ndef g(n):\n    f(n)\n    f(n)\nf(1)\n"
     assert len(found(text)) == 1
+
+
+DOUBLED = {
+    "lists": "a = ['vllm', 'serve']\n" + "a = [*a, *a]\n" * 40 + "run(a)",
+    "sums": "a = ['vllm', 'serve']\n" + "a = a + a\n" * 40 + "run(a)",
+    "texts": "a = 'vllm serve '\n" + "a = f'{a}{a}'\n" * 40 + "run(a)",
+    "mappings": "a = {'vllm': f}\n" + "a = {'serve': a, 'b': a}\n" * 40 + "tensorrt_llm.LLM(model='m', x=a)",
+    "known mappings": "a = {'vllm': 1}\n" + "a = {'serve': a, 'b': a}\n" * 40 + "vllm.LLM('m', x=a)",
+    "numbers": "a = 12345  # vllm serve\n" + "a = a * a\n" * 60 + "vllm.LLM('m', seed=a)",
+    "calls": "def f(n):\n    g(n)\n    g(n)\ndef g(n):\n    h(n)\n    h(n)\n"
+    + "def h(n):\n    f(vllm.LLM(n))\n"
+    + "f(1)\n" * 300,
+}
+
+
+@pytest.mark.parametrize("name", DOUBLED)
+def test_what_doubles_with_each_line_ends(name: str) -> None:
+    started = time.monotonic()
+    found(f"import vllm, tensorrt_llm\n{DOUBLED[name]}\n")
+    assert time.monotonic() - started < 10
 
 
 LITERALS = [

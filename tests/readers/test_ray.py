@@ -87,3 +87,10 @@ def test_broken_files_are_errors_with_their_place() -> None:
 def test_other_files_are_not_claimed() -> None:
     chosen = detected_format("s.yaml", "applications:\n- name: text\n  import_path: app:app\n")
     assert chosen is None
+
+
+def test_anchors_that_multiply_end() -> None:
+    rows = ["a0: &a0 [1, 2]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 30)]
+    text = "\n".join(rows) + "\nllm_configs:\n- model_loading_config: {model_id: m}\n  engine_kwargs: {x: *a29}\n"
+    (item,) = read_launches("s.yaml", text)
+    assert item.launch.argv[2].value == "m"
