@@ -121,3 +121,22 @@ def test_places_do_not_make_launches_differ() -> None:
     placed = Launch("vllm", words("vllm"), files=plain.files, places={"o.yaml": SourceText("a: 1", "x").part(0, 4)})
     assert plain == placed
     assert hash(plain) == hash(placed)
+
+
+@pytest.mark.parametrize("word", ["--config conf/o.yaml", "--config=conf/o.yaml"])
+def test_an_option_file_beside_the_script(word: str) -> None:
+    (item,) = read_launches("deploy/run.sh", f"vllm serve {word}\n", around={"conf/o.yaml": VLLM}.get)
+    assert item.launch.files == (("conf/o.yaml", VLLM),)
+    where = item.launch.place_in("conf/o.yaml", _Position(9), _Position(12))
+    assert str(where) == "deploy/conf/o.yaml:2:1"
+
+
+def test_a_file_of_the_script_comes_before_one_beside_it() -> None:
+    script = "echo 'model: a' > o.yaml\nvllm serve --config o.yaml\n"
+    (item,) = read_launches("run.sh", script, around={"o.yaml": VLLM}.get)
+    assert item.launch.files == (("o.yaml", "model: a\n"),)
+
+
+class _Position:
+    def __init__(self, index: int) -> None:
+        self.index, self.line, self.column = index, 0, index
