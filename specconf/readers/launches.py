@@ -13,7 +13,7 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
-from specconf.readers.source import Placed
+from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
@@ -238,11 +238,23 @@ def _inner_script(word: Word, path: str) -> Script:
     """A script in one word. Its places are exact when the word is the script in quotes, else they are the word's."""
     assert word.value is not None
     span = word.span
+    if isinstance(word.places, Placed):
+        return read_shell(word.value, path, inside=word.places)
     if span is None or word.raw[1:-1] != word.value:
         script = read_shell(word.value, path)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
-        return replace(script, commands=commands)
+        return replace(
+            script, commands=commands, files=tuple(_file_at(file, span or Span(path)) for file in script.files)
+        )
     return read_shell(word.value, path, Span(path, span.line, span.column + 1))
+
+
+def _file_at(file: ShellFile, span: Span) -> ShellFile:
+    """A file all of whose text is at one place."""
+    if file.text is None:
+        return replace(file, span=span)
+    whole = Placed(file.text, SourceText("\n", span.path, span), [0] * len(file.text))
+    return replace(file, span=span, placed=whole)
 
 
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:

@@ -123,6 +123,14 @@ def test_places_do_not_make_launches_differ() -> None:
     assert hash(plain) == hash(placed)
 
 
+def test_a_file_in_a_script_that_is_one_word() -> None:
+    """Where the word is not what is written, its line is what can be told."""
+    script = '\nbash -c "cat > o.yaml <<\'E\'\nmodel: \\"m\\"\nE\nvllm serve --config o.yaml"\n'
+    (item,) = read_launches("run.sh", script)
+    assert item.launch.files == (("o.yaml", 'model: "m"\n'),)
+    assert item.launch.place_in("o.yaml", _Position(0), _Position(5)).line == 2
+
+
 @pytest.mark.parametrize("word", ["--config conf/o.yaml", "--config=conf/o.yaml"])
 def test_an_option_file_beside_the_script(word: str) -> None:
     (item,) = read_launches("deploy/run.sh", f"vllm serve {word}\n", around={"conf/o.yaml": VLLM}.get)
