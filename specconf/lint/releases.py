@@ -145,6 +145,9 @@ class StatedInText:
                 continue
             if _IN_GENERAL.search(text):
                 continue
+            if images := list(self._images(engine, line, number)):
+                yield from images
+                continue
             names = {engines[int((match.lastgroup or "e0")[1:])] for match in named.finditer(text)}
             versions = {match["version"] for match in version.finditer(text) if match["version"].count(".") > 1}
             if names == {engine} and len(versions) == 1:

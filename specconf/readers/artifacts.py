@@ -12,6 +12,7 @@ from typing import Any, Never
 from specconf.errors import InputError
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document
+from specconf.readers.optionkeys import engine_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Launch, Span, Word
 
@@ -121,9 +122,9 @@ def _texts(body: dict[str, Any], key: str, where: Span) -> list[tuple[str, str]]
 
 
 def read_engine_yaml(text: str, path: str, engine: str | None = None) -> Launch:
-    """A launch that takes everything from one option file; without `engine` its speculation keys tell which."""
+    """A launch that takes everything from one option file; without `engine` its keys tell which."""
     options = load_options(text, path)
-    chosen = canonical_engine(engine) if engine else recognised_engine(options)
+    chosen = canonical_engine(engine) if engine else engine_of(options)
     if chosen is None:
         raise InputError(
             "this option file does not show which engine it is for",
@@ -133,22 +134,6 @@ def read_engine_yaml(text: str, path: str, engine: str | None = None) -> Launch:
     where = Span(path, 1, 1)
     argv = tuple(Word(value=word, span=where, raw=word) for word in (*FILE_OPTIONS[chosen], path))
     return Launch(engine=chosen, argv=argv, files=((path, text),), span=where)
-
-
-def recognised_engine(options: dict[Any, Any]) -> str | None:
-    """The engine that an option file's keys speak of, None when they do not tell or contradict each other."""
-    found = set()
-    if any(isinstance(key, str) and key.replace("_", "-").startswith("speculative-algo") for key in options):
-        found.add("sglang")
-    for key in ("speculative_config", "speculative-config"):
-        nested = options.get(key)
-        if not isinstance(nested, dict):
-            continue
-        if "decoding_type" in nested:
-            found.add("tensorrt-llm")
-        if "method" in nested:
-            found.add("vllm")
-    return found.pop() if len(found) == 1 else None
 
 
 def load_options(text: str, path: str) -> dict[Any, Any]:

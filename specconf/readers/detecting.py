@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from specconf.readers.optionkeys import is_option_file
+
 Detector = Callable[[str, str], bool]
 
 _SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
@@ -60,8 +62,34 @@ def _is_kubernetes(path: str, text: str) -> bool:
     return not ("{{" in text and "/templates/" in f"/{path}".replace("\\", "/"))
 
 
-def _is_engine_yaml(path: str, _text: str) -> bool:
-    return is_yaml(path)
+def _is_engine_yaml(path: str, text: str) -> bool:
+    return is_yaml(path) and is_option_file(text)
+
+
+_PYTHON_ENGINE = re.compile(r"\b(vllm|sglang|tensorrt_llm)\b|\btrtllm-serve\b|\bserve\.llm\b")
+_PYTHON_NAMES = r"(LLM|Engine|\w*EngineArgs|ServerArgs|Runtime|LLMConfig)"
+_PYTHON_START = re.compile(
+    rf"\b{_PYTHON_NAMES}\s*\(|\bimport\b.*\b{_PYTHON_NAMES}\b|\b(serve|launch_server|api_server)\b"
+    r"|vllm-openai|lmsysorg/sglang|tensorrt-llm/release"
+)
+_TEST_NAME = re.compile(r"(test_.*|.*_test|conftest)\.py\Z")
+
+
+def _is_python(path: str, text: str) -> bool:
+    """A program that speaks of an engine and of starting it; a test suite starts engines for itself only."""
+    if not path.endswith(".py") and not text.startswith("#!"):
+        return False
+    if not path.endswith(".py") and "python" not in text.partition("\n")[0]:
+        return False
+    named = _TEST_NAME.match(_name(path)) is None
+    return named and _PYTHON_ENGINE.search(text) is not None and _PYTHON_START.search(text) is not None
+
+
+_RAY_KEYS = re.compile(r"^[ \t-]*(llm_configs?|model_loading_config)[ \t]*:", re.MULTILINE)
+
+
+def _is_ray(path: str, text: str) -> bool:
+    return is_yaml(path) and _RAY_KEYS.search(text) is not None and "model_loading_config" in text
 
 
 # -- deploy formats
@@ -217,6 +245,8 @@ DETECTORS: tuple[tuple[str, Detector, str, bool], ...] = (
     ("srt-slurm", _is_srt_slurm, "modelservers:srt_slurm_fragments", False),
     ("skypilot", _is_skypilot, "skypilot:fragments", False),
     ("helm-values", _is_helm_values, "helm:fragments", False),
+    ("python", _is_python, "python:fragments", False),
+    ("ray-serve", _is_ray, "ray:fragments", False),
     ("engine-yaml", _is_engine_yaml, "artifacts:option_file_launches", True),
     ("shell", _is_shell, "launches:script_launches", True),
 )

@@ -326,13 +326,17 @@ def _script_of(file: ShellFile, given: Environment) -> Script:
 def _inner_script(word: Word, path: str, given: Environment) -> Script:
     """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
     span, text = word.span, word.text
+    if isinstance(word.places, Placed):
+        return read_shell(text, path, inside=word.places, given=given)
     places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
     if span is not None and places is not None:
         return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places), given=given)
     if span is None or word.raw[1:-1] != text:
         script = read_shell(text, path, given=given)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
-        return replace(script, commands=commands)
+        return replace(
+            script, commands=commands, files=tuple(_file_at(file, span or Span(path)) for file in script.files)
+        )
     return read_shell(text, path, Span(path, span.line, span.column + 1), given=given)
 
 
@@ -353,6 +357,14 @@ def _unquoted_places(raw: str, text: str) -> list[int] | None:
         places.append(at)
         at += 1
     return places
+
+
+def _file_at(file: ShellFile, span: Span) -> ShellFile:
+    """A file all of whose text is at one place."""
+    if file.text is None:
+        return replace(file, span=span)
+    whole = Placed(file.text, SourceText("\n", span.path, span), [0] * len(file.text))
+    return replace(file, span=span, placed=whole)
 
 
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:
@@ -408,12 +420,14 @@ def _first_line(span: Span) -> Span:
 
 def _launch(command: ShellCommand, engine: str, files: tuple[ShellFile, ...]) -> Launch:
     named = _named_values(command.words)
+    held = {file.name: file for file in files if file.text is not None and file.name in named}
     return Launch(
         engine=engine,
         argv=command.words,
         env=kept_environment(command.env),
-        files=tuple((file.name, file.text) for file in files if file.text is not None and file.name in named),
+        files=tuple((name, file.text) for name, file in held.items() if file.text is not None),
         span=command.span,
+        places={name: file.placed for name, file in held.items() if file.placed is not None},
     )
 
 

@@ -6,12 +6,14 @@ Their release is that of an image the file names; where the operator chooses it,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.fragments import Fragment
 from specconf.readers.kubepods import environment
-from specconf.readers.optionmaps import as_text, words_of_map
+from specconf.readers.optionmaps import words_of_map
 from specconf.readers.processes import Process
+from specconf.readers.ray import in_node
 from specconf.readers.source import Placed
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Span, Word
@@ -109,16 +111,8 @@ def _kaito_launch(options: tuple[Word, ...], name: str, model: Word) -> Fragment
 
 def ray_service(node: YamlNode, _cluster: Cluster) -> Iterator[Fragment]:
     """The engines of the applications that a service's text configures, in the cluster's image."""
-    text = node.get("spec", "serveConfigV2")
     image = _ray_image(node)
-    if text is None or text.text is None:
-        return
-    for root in placed_documents(text.placed().source()):
-        for application in root.get("applications") or ():
-            env = application.get("runtime_env", "env_vars")
-            variables = {key.text or "": value.word() for key, value in env.items()} if env is not None else {}
-            for config in application.get("args", "llm_configs") or ():
-                yield from _ray_engine(config, image, tuple(variables.items()))
+    yield from (replace(fragment, image=image) for fragment in in_node(node))
 
 
 def _ray_image(node: YamlNode) -> Word | None:
@@ -126,22 +120,6 @@ def _ray_image(node: YamlNode) -> Word | None:
     head = cluster.get("headGroupSpec", "template", "spec", "containers") if cluster is not None else None
     image = next((held.get("image") for held in head or ()), None)
     return image.word() if image is not None else None
-
-
-def _ray_engine(config: YamlNode, image: Word | None, env: tuple[tuple[str, Word], ...]) -> Iterator[Fragment]:
-    if config.kind != "mapping":
-        return
-    loading, options = config.get("model_loading_config"), config.get("engine_kwargs")
-    model = (loading.get("model_source") or loading.get("model_id")) if loading is not None else None
-    own = config.get("runtime_env", "env_vars")
-    env = (*env, *((key.text or "", value.word()) for key, value in (own.items() if own is not None else ())))
-    place = (model or config).span
-    words = [*(Word(text, place, text) for text in ("vllm", "serve"))]
-    words.append(
-        Word(as_text(model), place, model.raw) if model is not None and model.text else Word(None, place, "its model")
-    )
-    words += words_of_map(options) if options is not None else ()
-    yield Fragment(words=tuple(words), image=image, env=env, where=place, name=text_at(loading, "model_id") or "")
 
 
 def ray_job(node: YamlNode, _cluster: Cluster) -> Iterator[Fragment]:

@@ -6,13 +6,14 @@ A deploy format is a row here and a module with one function: from a `Document` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from specconf.errors import InputError
-from specconf.readers.detecting import DETECTORS, ON_REQUEST
+from specconf.readers.detecting import DETECTORS, ON_REQUEST, is_yaml
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Around, Document, nothing_around
+from specconf.readers.source import SourceText
 from specconf.words import Span
 
 __all__ = ["FORMATS", "Document", "Format", "ReadLaunch", "detected_format", "read_launches"]
@@ -41,6 +42,9 @@ class Format:
         return [launch for fragment in reader(document) for launch in in_fragment(fragment, document.path)]
 
 
+_OPTION_FILE_HINT = (
+    "no deploy format has these keys; of an option file, name the engine: --engine vllm, sglang or tensorrt-llm"
+)
 # In the order in which they are tried; the first that detects a file reads it.
 FORMATS: tuple[Format, ...] = tuple(Format(name, detects, reads, whole) for name, detects, reads, whole in DETECTORS)
 
@@ -75,12 +79,38 @@ def read_launches(
     if "\0" in text:
         raise InputError("the file holds a NUL character: no text file", where=Span(path))
     chosen = detected_format(path, text, asked=asked)
+    if chosen is None and wanted is not None and is_yaml(path):
+        chosen = next(candidate for candidate in FORMATS if candidate.name == "engine-yaml")
     if chosen is None:
         known = ", ".join(candidate.name for candidate in FORMATS)
         raise InputError(
             "the kind of this file is not known",
             where=Span(path),
-            hint=f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
+            hint=_OPTION_FILE_HINT
+            if is_yaml(path)
+            else f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
         )
-    found = chosen.read(Document(path, text, around, wanted))
-    return [item for item in found if wanted is None or item.launch.engine == wanted]
+    document = Document(path, text, around, wanted)
+    found = chosen.read(document)
+    return [_with_files_beside(item, document) for item in found if wanted is None or item.launch.engine == wanted]
+
+
+_OPTION_FILES = (".yaml", ".yml")
+
+
+def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
+    """A launch with the option files that its words name and that lie beside the document."""
+    known = dict(item.launch.files)
+    places = dict(item.launch.places)
+    folder = document.path.replace("\\", "/").rpartition("/")[0]
+    for word in item.launch.argv:
+        name = (word.value or "").rpartition("=")[2]
+        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-")) or name in known:
+            continue
+        text = document.around(name)
+        if text is not None:
+            known[name] = text
+            places[name] = SourceText(text, f"{folder}/{name}" if folder else name).part(0, len(text))
+    if len(known) == len(item.launch.files):
+        return item
+    return replace(item, launch=replace(item.launch, files=tuple(known.items()), places=places))

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
 from specconf.readers.nested import NestedScript, nested_script
-from specconf.readers.source import Placed, SourceText
+from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.splitting import is_closed, split_words, word_end
-from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
+from specconf.readers.syntax import WrittenFile, broken_parts, descendants, heredoc_body, written_file
 from specconf.readers.wrappers import assignment_of, image_of_wrappers, program_name, stripped
+from specconf.readers.writing import printed
 from specconf.words import Span, Word
 
 if TYPE_CHECKING:
@@ -263,6 +264,10 @@ class _Walker:
     def _pipeline(self, node: Node) -> None:
         for child in node.named_children:
             self._branch([child], self.scope)
+        first, last = node.named_children[0], node.named_children[-1]
+        writers = [last] if last.type == "command" else list(descendants(last, "command"))
+        if first.type == "command" and writers:
+            self._printed(first, self._expanded(self._ranges(writers[0])), ())
 
     def _subshell(self, node: Node) -> None:
         self._branch(node.named_children, self.scope)
@@ -417,6 +422,8 @@ class _Walker:
         body = node.child_by_field_name("body")
         if body is not None:
             self._walk(body)
+        if body is not None and body.type == "command":
+            self._printed(body, (), node.children)
         for heredoc in [child for child in node.children if child.type == "heredoc_redirect"]:
             self._heredoc(node, body, heredoc)
             for child in heredoc.named_children:
@@ -426,10 +433,25 @@ class _Walker:
     def _heredoc(self, node: Node, body: Node | None, heredoc: Node) -> None:
         words = self._expanded(self._ranges(body)) if body is not None else []
         target = written_file(words, [*node.children, *heredoc.children], self._word_at)
+        if target is None:  # `cat <<E | tee F`
+            behind = [c for child in heredoc.named_children for c in descendants(child, "command")]
+            target = written_file(self._expanded(self._ranges(behind[-1])), (), self._word_at) if behind else None
         if target is None:
             return
-        text = heredoc_body(heredoc, self.source, self.scope)
+        self._write(target, heredoc_body(heredoc, self.source, self.scope), self.source.span(heredoc))
+
+    def _write(self, target: WrittenFile, text: Placed | None, span: Span) -> None:
+        """One more piece of a file, or its whole text."""
         earlier = self.files.get(target.name)
         if target.appends and earlier is not None:
-            text = earlier.text + text if earlier.text is not None and text is not None else None
-        self.files[target.name] = ShellFile(target.name, text, self.source.span(heredoc))
+            text = joined([earlier.placed, text], "") if earlier.placed is not None and text is not None else None
+        self.files[target.name] = ShellFile(target.name, text.text if text is not None else None, span, text)
+
+    def _printed(self, body: Node, writer: Sequence[Word], redirects: Sequence[Node]) -> None:
+        """`echo … > F`, or `echo … | tee F` with `writer` as the words behind the bar."""
+        ranges = self._ranges(body)
+        words = self._expanded(ranges)
+        prints, text = printed(words, self.source, ranges[0][0], ranges[-1][1]) if words else (False, None)
+        target = written_file(writer or words, redirects, self._word_at) if prints else None
+        if target is not None:
+            self._write(target, text, self.source.span(body))

@@ -19,6 +19,9 @@ _AT_LEAST = {"error": {Severity.ERROR}, "warning": {Severity.ERROR, Severity.WAR
 @pytest.mark.parametrize("row", FILES, ids=[row["path"] for row in FILES])
 def test_a_deploy_file_is_read_and_judged_as_a_person_would(row: dict[str, Any]) -> None:
     result = linted(FOLDER / row["path"])
+    if row["not_read"]:
+        assert result.skipped
+        return
     assert len(result.launches) == row["launches"], result.skipped
     stated = {launch.chosen.text for launch in result.launches}
     if row.get("release") and row["launches"] == 1:

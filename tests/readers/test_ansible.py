@@ -94,5 +94,4 @@ def test_other_tasks_start_none(text: str) -> None:
 )
 def test_other_lists_are_no_tasks(text: str) -> None:
     chosen = detected_format("x.yaml", text)
-    assert chosen is not None
-    assert chosen.name != "ansible"
+    assert chosen is None or chosen.name != "ansible"

@@ -166,5 +166,4 @@ def test_what_is_neither() -> None:
         ("b.yaml", "apiVersion: v1\nkind: Pod\nargs:\nimage:\n  repository: x\n"),
     ]:
         chosen = detected_format(path, text)
-        assert chosen is not None
-        assert not chosen.name.startswith("helm")
+        assert chosen is None or not chosen.name.startswith("helm")
