@@ -13,8 +13,11 @@ from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
 from specconf.findings import Effect, Finding, NotChecked, Severity
+from specconf.lint.edits import Edit
+from specconf.lint.keys import launch_keys
 from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.shape import recoded, shape_findings
+from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
@@ -48,7 +51,10 @@ class Judged:
 
 @dataclass(slots=True)
 class FileResult:
-    """One file: its launches, what was found, and why it was skipped, if it was."""
+    """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
+
+    `edits`: what would mend a finding, for the formats that carry fixes.
+    """
 
     path: str
     text: str = ""
@@ -56,6 +62,8 @@ class FileResult:
     launches: list[Judged] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     skipped: str = ""
+    suppressed: list[Suppressed] = field(default_factory=list)
+    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -106,7 +114,10 @@ class Linter:
             )
             return result
         stated = StatedInText(SourceText(text, path))
+        comments = read_comments(path, text)
+        launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        suppress(result, comments)
         return result
 
     def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
@@ -160,6 +171,28 @@ def _placed(finding: Finding, span: Span | None) -> Finding:
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def suppress(result: FileResult, comments: Comments) -> None:
+    """Take out of a result what its comments suppress, and put in what is wrong with these comments."""
+    kept, launches = [], list[Judged]()
+    for finding in result.findings:
+        reason = comments.suppresses(finding, None)
+        if reason is None:
+            kept.append(finding)
+        else:
+            result.suppressed.append(Suppressed(finding, "", SuppressedBy.COMMENT, reason))
+    for launch, key in zip(result.launches, launch_keys(found.read for found in result.launches), strict=True):
+        left = []
+        for finding in launch.findings:
+            reason = comments.suppresses(finding, launch.read.launch.span)
+            if reason is None:
+                left.append(finding)
+            else:
+                result.suppressed.append(Suppressed(finding, key, SuppressedBy.COMMENT, reason))
+        launches.append(replace(launch, findings=tuple(left)))
+    result.launches = launches
+    result.findings = [*kept, *comments.problems()]
 
 
 def launches_of(results: Sequence[FileResult]) -> int:
