@@ -17,10 +17,10 @@ from specconf.cli.common import (
     engine_option,
     fail_on_option,
     failed,
-    form_option,
     network_options,
     read_spec,
     release_option,
+    report_form_option,
     wants_asking,
     wants_online,
     write_atomically,
@@ -30,7 +30,7 @@ from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
 from specconf.report.asked import unasked_line
-from specconf.report.json_report import render_json, report_json
+from specconf.report.formats import check_text
 from specconf.report.model import Cell, LaunchRow, Report, selected
 from specconf.report.text import render_check
 from specconf.rules.judge import judge_spec
@@ -48,7 +48,7 @@ _MOST_SEARCHED = 6
 @engine_option
 @release_option
 @click.option("--all-releases", is_flag=True, help="Every release the database knows.")
-@form_option
+@report_form_option
 @click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
@@ -106,8 +106,8 @@ def command(
     else:
         report = _run(plan, asked, None)
     text = (
-        render_json(report_json(report))
-        if form == "json"
+        check_text(form, report, Severity(fail_on))
+        if form != "text"
         else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet, fail_on=Severity(fail_on))
         + _statistics(report, statistics)
     )

@@ -18,6 +18,7 @@ from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
+from specconf.report.formats import FORMATS
 from specconf.whole import written_whole
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ release_option = click.option(
 )  # fmt: skip
 form_option = click.option(
     "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+report_form_option = click.option(
+    "--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True
 )
 db_option = click.option(
     "--db", "overlays", multiple=True, metavar="DIR", type=click.Path(path_type=Path),

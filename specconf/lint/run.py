@@ -86,10 +86,8 @@ class Linter:
 
     def file(self, path: str, data: bytes, around: Around = nothing_around) -> FileResult:
         """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
-        if not MENTIONS.search(data):
-            return FileResult(path, skipped="no engine is mentioned")
-        if len(data) > LARGEST:
-            return FileResult(path, skipped=f"larger than {LARGEST // 1024 // 1024} MiB")
+        if why := cannot_hold_a_launch(data):
+            return FileResult(path, skipped=why)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -171,6 +169,13 @@ def _placed(finding: Finding, span: Span | None) -> Finding:
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def cannot_hold_a_launch(data: bytes) -> str:
+    """Why a file with these bytes is skipped before anything is parsed; empty where it is not."""
+    if not MENTIONS.search(data):
+        return "no engine is mentioned"
+    return f"larger than {LARGEST // 1024 // 1024} MiB" if len(data) > LARGEST else ""
 
 
 def suppress(result: FileResult, comments: Comments) -> None:
