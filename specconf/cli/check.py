@@ -18,12 +18,12 @@ from specconf.cli.common import (
     fail_on_option,
     failed,
     network_options,
+    print_report,
     read_spec,
     release_option,
     report_form_option,
     wants_asking,
     wants_online,
-    write_atomically,
 )
 from specconf.codes import CODES
 from specconf.engines.registry import get_engine
@@ -111,7 +111,7 @@ def command(
         else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet, fail_on=Severity(fail_on))
         + _statistics(report, statistics)
     )
-    _print(text, output, color)
+    print_report(text, output, color)
     for notice in report.notices:
         click.echo(f"specconf: {notice}", err=True)
     unasked = unasked_line(report.sides) if asking else ""
@@ -195,10 +195,3 @@ def _statistics(report: Report, wanted: bool) -> str:
         counted[finding.code] = counted.get(finding.code, 0) + 1
     rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
     return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
-
-
-def _print(text: str, output: Path | None, color: str) -> None:
-    if output is not None:
-        write_atomically(output, click.unstyle(text))
-        return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color))

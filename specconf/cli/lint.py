@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from specconf.cli.common import (
     fail_on_option,
     failed,
     network_options,
+    print_report,
     report_form_option,
     wants_online,
     write_atomically,
@@ -124,7 +124,7 @@ def command(
         text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
     else:
         text = lint_text(form, results, notices, threshold)
-    _print(text, output, color)
+    print_report(text, output, color)
     for notice in notices:
         click.echo(f"specconf: {notice}", err=True)
     if form != "text" and (form != "github" or output is not None) and not quiet:
@@ -220,10 +220,3 @@ def _statistics(results: list[FileResult], wanted: bool) -> str:
             counted[finding.code] = counted.get(finding.code, 0) + 1
     rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
     return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
-
-
-def _print(text: str, output: Path | None, color: str) -> None:
-    if output is not None:
-        write_atomically(output, click.unstyle(text))
-        return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), file=sys.stdout)

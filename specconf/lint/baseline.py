@@ -17,11 +17,11 @@ from typing import Any
 from specconf.errors import InputError
 from specconf.findings import Finding
 from specconf.lint.keys import launch_keys
-from specconf.lint.run import FileResult, Judged
+from specconf.lint.run import BASELINE_MARK, FileResult, Judged
 from specconf.lint.suppress import Suppressed, SuppressedBy
 
 VERSION = 1
-_MARK = "specconf_baseline"
+_MARK = BASELINE_MARK.decode().strip('"')
 _HINT = "Write it anew with --write-baseline."
 
 
