@@ -139,6 +139,6 @@ def _judge_chunk(chunk: Sequence[Candidate]) -> list[FileResult]:
 
 def slim(result: FileResult) -> FileResult:
     """A result without what its launches were judged with, and without the text where nothing is shown of it."""
-    launches = [replace(launch, chosen=replace(launch.chosen, view=None), settings=None) for launch in result.launches]
+    launches = [replace(launch, chosen=replace(launch.chosen, views=()), settings=None) for launch in result.launches]
     text = result.text if result.all_findings else ""
     return replace(result, launches=launches, text=text)

@@ -144,20 +144,20 @@ def test_what_stands_in_another_file_is_told_at_its_launch() -> None:
 def test_json_fits_its_schema(lint: Lint) -> None:
     first = lint(TEXT)
     one = first.launches[0].findings[0]
-    first.edits[one] = (Edit("serve.sh", 3, 5, Span("serve.sh", 1, 4, 1, 6), "x"),)
+    first.edits[one] = (Edit("run.sh", 3, 5, Span("run.sh", 1, 4, 1, 6), "x"),)
     results = [first, FileResult("a.txt", skipped="of no known kind")]
     report = lint_json(results, ["told"])
     jsonschema.validate(report, schema("lint"))
-    assert report["files"] == ["serve.sh"]
+    assert report["files"] == ["run.sh"]
     assert report["skipped"] == [{"path": "a.txt", "why": "of no known kind"}]
     assert [(row["line"], row["launch"], row["release"], row["release_from"]) for row in report["launches"]] == [
         (3, "vllm m", "0.33.0", "specconf comment"),
         (5, "vllm m #2", "0.33.0", "specconf comment"),
     ]
     found = report["findings"][0]
-    assert (found["path"], found["line"], found["end_line"]) == ("serve.sh", 3, 3)
+    assert (found["path"], found["line"], found["end_line"]) == ("run.sh", 3, 3)
     assert TEXT.split("\n")[2][found["column"] - 1 : found["end_column"] - 1] == "--speculative-model"
-    assert found["edits"] == [{"path": "serve.sh", "start": 3, "end": 5, "text": "x"}]
+    assert found["edits"] == [{"path": "run.sh", "start": 3, "end": 5, "text": "x"}]
     assert {row["suppressed_by"] for row in report["suppressed"]} == {"comment"}
     assert {row["reason"] for row in report["suppressed"]} == {"kept for an old image"}
     assert json.loads(render_json(report)) == report
@@ -201,7 +201,7 @@ def test_junit_has_a_case_for_each_launch_and_a_failure_for_each_finding(lint: L
     clean = lint("# specconf: release vllm=0.33.0\nvllm serve m\n", "clean.sh")
     root = ET.fromstring(lint_text("junit", [lint(TEXT), clean], (), Severity.ERROR))
     suites = root.findall("testsuite")
-    assert [suite.get("name") for suite in suites] == ["serve.sh", "clean.sh"]
+    assert [suite.get("name") for suite in suites] == ["run.sh", "clean.sh"]
     assert [(case.get("name"), len(case.findall("failure"))) for case in suites[0]] == [
         ("vllm m (0.33.0)", 2),
         ("vllm m #2 (0.33.0)", 0),
