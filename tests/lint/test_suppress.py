@@ -118,3 +118,8 @@ def test_the_nearest_release_above_counts_and_one_without_a_launch_is_told(lint:
     assert unused(result) == [
         "No launch of sglang stands below this comment, so that the release it states is not used."
     ]
+
+
+def test_a_stated_release_is_no_plain_comment_for_what_stands_above_it(lint: Lint) -> None:
+    (judged,) = lint(f"{BAD}\n# specconf: release vllm=0.33.0\n").launches
+    assert judged.chosen.how == "not stated"
