@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,17 +23,16 @@ from specconf.cli.common import (
 from specconf.cli.lint_jobs import Setup, judge_files
 from specconf.cli.project import Project
 from specconf.codes import CODES
-from specconf.compat.database import engine_name
 from specconf.errors import SpecconfError, UsageError
 from specconf.findings import Finding, Severity
-from specconf.lint.baseline import Baseline, baseline_text, read_baseline
 from specconf.lint.globs import matches
-from specconf.lint.keys import launch_keys
-from specconf.lint.run import FileResult, launches_of
-from specconf.lint.suppress import Suppressed, SuppressedBy
+from specconf.lint.results import FileResult, launches_of
 from specconf.report.formats import lint_text
 from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
+
+if TYPE_CHECKING:
+    from specconf.lint.baseline import Baseline
 
 _MOST_GONE = 5
 
@@ -114,7 +114,7 @@ def command(
     shown = _Shown(session.project, select or session.project.select, ignore or session.project.ignore)
     threshold = Severity(fail_on or session.project.fail_on)
     known = baseline or (None if write_baseline else session.project.baseline)
-    held = read_baseline(known) if known is not None else None
+    held = _held(known) if known is not None else None
     setup = Setup(overlays, session.online, _explicit(releases))
     results = judge_files(paths, setup, session, jobs=jobs)
     for result in results:
@@ -140,16 +140,24 @@ def _something_was_there(results: list[FileResult], *, require_launch: bool, all
         raise NothingToLookAtError("no launch was found.")
 
 
+def _held(path: Path) -> Baseline:
+    from specconf.lint.baseline import read_baseline
+
+    return read_baseline(path)
+
+
 def _with_baseline(
     results: list[FileResult], held: Baseline | None, known: Path | None, written: Path | None
 ) -> list[str]:
     """Leave what no baseline holds, and write one where that was asked for; what is to be said of both."""
     notices = []
     if written is not None:
+        from specconf.lint.baseline import baseline_text
+
         text, number = baseline_text(results, written.absolute().parent)
         write_atomically(written, text)
         notices.append(f"{written}: holds {number} finding{'' if number == 1 else 's'} as they are now")
-        read_baseline(written).apply(results)
+        _held(written).apply(results)
     elif held is not None:
         gone = held.apply(results)
         if gone:
@@ -164,6 +172,10 @@ def _with_baseline(
 
 
 def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
+    if not releases:
+        return {}
+    from specconf.compat.database import engine_name
+
     found = {}
     for text in releases:
         engine, equals, release = text.partition("=")
@@ -189,6 +201,10 @@ class _Shown:
 
     def filter(self, result: FileResult) -> None:
         """Leave what was asked for, and let the settings suppress what they do for this file."""
+        if result.skipped:
+            return
+        from specconf.lint.keys import launch_keys
+
         result.findings = self._told(result, "", result.findings)
         keys = launch_keys(judged.read for judged in result.launches)
         result.launches = [
@@ -199,6 +215,8 @@ class _Shown:
         result.suppressed = [one for one in result.suppressed if one.finding in asked]
 
     def _told(self, result: FileResult, launch: str, findings: Iterable[Finding]) -> list[Finding]:
+        from specconf.lint.suppress import Suppressed, SuppressedBy
+
         asked = selected(findings, self.select, self.ignore)
         kept = selected(asked, (), self._of_file(result.path))
         hidden = (finding for finding in asked if finding not in kept)

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specconf.cli.common import Session, read_input
-from specconf.compat.database import Database
 from specconf.lint.files import Candidate, around, candidates, read_bytes
 from specconf.lint.globs import matches
-from specconf.lint.run import FileResult, Linter, cannot_hold_a_launch
+from specconf.lint.results import FileResult
+from specconf.lint.skipping import cannot_hold_a_launch
 
 if TYPE_CHECKING:
+    from specconf.compat.database import Database
     from specconf.engines.base import Engine, Models
+    from specconf.lint.run import Linter
     from specconf.settings import Settings
 
 FEWEST = 64  # files that mention an engine, below which starting processes costs more than it saves
@@ -35,6 +37,8 @@ class Setup:
 
     def linter(self, session: Session | None = None) -> Linter:
         """A linter, on a session of its own unless one is given."""
+        from specconf.lint.run import Linter
+
         state = _State(session or Session.start(self.overlays, self.online, "-"))
         return Linter(state.database, state.models, self.explicit, state.session.project.releases)
 
@@ -67,6 +71,8 @@ def judge_files(paths: Sequence[str], setup: Setup, session: Session, *, jobs: i
     for candidate in candidates(paths):
         found.append(_skipped(candidate, session) or candidate)
     waiting = [one for one in found if isinstance(one, Candidate)]
+    if not waiting:
+        return [one for one in found if isinstance(one, FileResult)]
     number = jobs or _worth(len(waiting))
     judged = _apart(waiting, setup, number) if number > 1 else _here(waiting, setup.linter(session))
     return [next(judged) if isinstance(one, Candidate) else one for one in found]

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specconf.compat.database import engine_name
 from specconf.errors import InputError
 from specconf.findings import Severity
 
@@ -87,7 +86,7 @@ def _project(path: Path, table: Mapping[str, Any]) -> Project:
     return Project(
         path=str(path),
         db=tuple(path.parent / name for name in lists["db"]),
-        releases={engine_name(engine): release for engine, release in releases.items()},
+        releases=_by_engine(releases),
         fail_on=str(fail_on),
         select=lists["select"],
         ignore=lists["ignore"],
@@ -103,3 +102,11 @@ def _texts(path: Path, key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{path}: `{key}` is a list of texts.")
     return tuple(value)
+
+
+def _by_engine(releases: Mapping[str, str]) -> dict[str, str]:
+    if not releases:
+        return {}
+    from specconf.compat.database import engine_name  # only where a release is set
+
+    return {engine_name(engine): release for engine, release in releases.items()}

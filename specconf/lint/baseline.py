@@ -17,7 +17,8 @@ from typing import Any
 from specconf.errors import InputError
 from specconf.findings import Finding
 from specconf.lint.keys import launch_keys
-from specconf.lint.run import BASELINE_MARK, FileResult, Judged
+from specconf.lint.results import FileResult, Judged
+from specconf.lint.skipping import BASELINE_MARK
 from specconf.lint.suppress import Suppressed, SuppressedBy
 
 VERSION = 1

@@ -6,10 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specconf.errors import InputError
-from specconf.lint.run import LARGEST
-from specconf.readers.fragments import Around
+from specconf.lint.skipping import LARGEST
+
+if TYPE_CHECKING:
+    from specconf.readers.fragments import Around
 
 # Folders that hold other people's files, or none that are deployed.
 LEFT_OUT = frozenset(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,11 +11,12 @@ from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
-from specconf.findings import Effect, Finding, NotChecked, Severity
-from specconf.lint.edits import Edit
+from specconf.findings import Effect, Finding, Severity
 from specconf.lint.keys import launch_keys
-from specconf.lint.releases import Chosen, StatedInText, choose
+from specconf.lint.releases import StatedInText, choose
+from specconf.lint.results import FileResult, Judged
 from specconf.lint.shape import recoded, shape_findings, written_twice
+from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
@@ -30,51 +30,7 @@ if TYPE_CHECKING:
     from specconf.compat.view import View
     from specconf.settings import Settings
 
-# What every file with a launch holds, in some case: looked for in the bytes before anything is parsed.
-MENTIONS = re.compile(rb"vllm|sglang|trt-?llm|tensorrt|speculati|sgl\.|llm_configs", re.IGNORECASE)
-LARGEST = 4 * 1024 * 1024
-BASELINE_MARK = b'"specconf_baseline"'
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One launch with all that is said of it. `settings` is None where its release could not be judged."""
-
-    read: ReadLaunch
-    chosen: Chosen
-    findings: tuple[Finding, ...]
-    not_checked: tuple[NotChecked, ...] = ()
-    settings: Settings | None = None
-
-    @property
-    def line(self) -> int:
-        """Where it begins in its file."""
-        return self.read.launch.span.line if self.read.launch.span else 1
-
-
-@dataclass(slots=True)
-class FileResult:
-    """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
-
-    `edits`: what would mend a finding, for the formats that carry fixes.
-    """
-
-    path: str
-    text: str = ""
-    format: str = ""
-    launches: list[Judged] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    skipped: str = ""
-    suppressed: list[Suppressed] = field(default_factory=list)
-    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
-
-    @property
-    def all_findings(self) -> list[Finding]:
-        """Those of the file and of its launches, in the order of their places."""
-        found = [*self.findings, *(finding for launch in self.launches for finding in launch.findings)]
-        return sorted(
-            found, key=lambda f: (f.where.line if f.where else 0, f.where.column if f.where else 0, f.severity.rank)
-        )
+__all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
 
 
 @dataclass(frozen=True)
@@ -218,15 +174,6 @@ def _sentence(text: str) -> str:
     return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def cannot_hold_a_launch(data: bytes) -> str:
-    """Why a file with these bytes is skipped before anything is parsed; empty where it is not."""
-    if not MENTIONS.search(data):
-        return "no engine is mentioned"
-    if BASELINE_MARK in data[:64]:
-        return "a baseline of specconf"
-    return f"larger than {LARGEST // 1024 // 1024} MiB" if len(data) > LARGEST else ""
-
-
 def suppress(result: FileResult, comments: Comments) -> None:
     """Take out of a result what its comments suppress, and put in what is wrong with these comments."""
     kept, launches = [], list[Judged]()
@@ -247,8 +194,3 @@ def suppress(result: FileResult, comments: Comments) -> None:
         launches.append(replace(launch, findings=tuple(left)))
     result.launches = launches
     result.findings = [*kept, *comments.problems()]
-
-
-def launches_of(results: Sequence[FileResult]) -> int:
-    """How many launches were found."""
-    return sum(len(result.launches) for result in results)

@@ -16,7 +16,7 @@ from specconf.words import Span
 
 if TYPE_CHECKING:
     from specconf.lint.edits import Edit
-    from specconf.lint.run import FileResult, Judged
+    from specconf.lint.results import FileResult, Judged
     from specconf.report.model import Report
 
 NOT_STATED = "release not stated"

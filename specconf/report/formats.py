@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specconf.findings import Severity
 
 if TYPE_CHECKING:
-    from specconf.lint.run import FileResult
+    from specconf.lint.results import FileResult
     from specconf.report.entries import Entries
     from specconf.report.model import Report
 

@@ -9,7 +9,7 @@ from specconf.report.entries import Entry, LaunchEntry, entries_of_lint
 from specconf.report.json_report import SCHEMA, finding_json, not_checked_json
 
 if TYPE_CHECKING:
-    from specconf.lint.run import FileResult
+    from specconf.lint.results import FileResult
 
 
 def lint_json(results: Sequence[FileResult], notices: Iterable[str] = ()) -> dict[str, Any]:

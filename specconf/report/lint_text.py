@@ -14,7 +14,7 @@ from specconf.report.text import finding_lines, not_checked_lines
 from specconf.words import Span
 
 if TYPE_CHECKING:
-    from specconf.lint.run import FileResult
+    from specconf.lint.results import FileResult
 
 _WIDEST = 160
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,7 @@ import pytest
 
 from specconf.cli import lint_jobs
 from specconf.schemas import schema
-from tests.cli.conftest import EXAMPLES, Run
+from tests.cli.conftest import EXAMPLES, ROOT, Run
 
 BAD = "vllm serve m --speculative-model d\n"
 HEAD = "# specconf: release vllm=0.33.0\n"
@@ -221,3 +225,20 @@ def test_a_name_that_is_no_utf8_is_written_in_every_format(specconf: Run, folder
         ran = specconf("lint", ".", "-f", form)
         assert (ran.code, "SC101" in ran.out) == (1, True), ran.err
         assert specconf("lint", ".", "-f", form, "-o", "report").code == 1
+
+
+def test_an_interrupt_ends_all_processes_without_a_traceback(folder: Path) -> None:
+    for i in range(1000):
+        Path(folder, f"f{i:04}.sh").write_text(HEAD + BAD * 10, encoding="utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "specconf", "lint", ".", "--jobs", "2"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(2)
+    assert running.poll() is None, "it ended before it could be interrupted: give it more files"
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err.strip()) == (130, "", "stopped")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(running.pid, 0)
