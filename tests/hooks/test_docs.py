@@ -12,6 +12,7 @@ import yaml
 
 from specconf.cli.project import find_project
 from specconf.codes import CODES
+from specconf.readers.registry import FORMATS as FORMATS_READ
 from specconf.report.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -56,3 +57,9 @@ def test_the_tables_are_those_of_the_code() -> None:
     told = dict(re.findall(r"^\| (SC7\d\d) ([a-z-]+) \|", TEXT, re.MULTILINE))
     assert told == {code.code: code.name for code in CODES.values() if code.code.startswith("SC7")}
     assert set(re.findall(r"^\| `(\w+)` \|", TEXT, re.MULTILINE)) == set(FORMATS)
+
+
+def test_every_kind_that_is_read_has_a_row() -> None:
+    (rows,) = re.findall(r"^\| kind \| files \|\n\|---\|---\|\n(.*?)\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    told = {name.strip() for row in rows.splitlines() for name in row.split("|")[1].split(",")}
+    assert {each.name for each in FORMATS_READ} <= told
