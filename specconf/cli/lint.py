@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,24 +15,26 @@ from specconf.cli.common import (
     fail_on_option,
     failed,
     network_options,
-    read_input,
+    print_report,
+    report_form_option,
     wants_online,
     write_atomically,
 )
+from specconf.cli.lint_jobs import Setup, judge_files
+from specconf.cli.project import Project
 from specconf.codes import CODES
-from specconf.compat.database import Database, engine_name
 from specconf.errors import SpecconfError, UsageError
-from specconf.findings import Severity
-from specconf.lint.files import around, candidates, read_bytes
-from specconf.lint.run import FileResult, Linter, launches_of
-from specconf.report.lint_text import render_lint
+from specconf.findings import Finding, Severity
+from specconf.lint.globs import matches
+from specconf.lint.results import FileResult, launches_of
+from specconf.report.formats import lint_text
+from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
 
 if TYPE_CHECKING:
-    from specconf.engines.base import Engine, Models
-    from specconf.settings import Settings
+    from specconf.lint.baseline import Baseline
 
-_FORMATS = ("text",)
+_MOST_GONE = 5
 
 
 class NothingToLookAtError(SpecconfError):
@@ -47,13 +49,34 @@ class NothingToLookAtError(SpecconfError):
     "--release", "-r", "releases", multiple=True, metavar="E=R",
     help="Judge an engine's launches at this release, whatever the files state. Repeatable.",
 )  # fmt: skip
-@click.option("--format", "-f", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@report_form_option
 @click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
 @fail_on_option
 @db_option
 @network_options(default_online=False)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Do not tell the findings that this file holds (default: the project's setting).",
+)
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what is found now to a file for --baseline.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Processes for many files (default: as many as pay).",
+)
+@click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to look at: for hooks.")
 @click.option("--require-launch", is_flag=True, help="Exit with 3 where no launch is found.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each code.")
 @click.option("--quiet", "-q", is_flag=True, help="Print what reaches --fail-on only.")
@@ -72,6 +95,10 @@ def command(
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    jobs: int,
+    allow_empty: bool,
     require_launch: bool,
     statistics: bool,
     quiet: bool,
@@ -84,23 +111,71 @@ def command(
     variables or a comment beside it, else from the project's settings; --release beats them all.
     """
     session = Session.start(overlays, wants_online(online, offline, default=False), "-")
-    shown = _Shown(session, select or session.project.select, ignore or session.project.ignore)
+    shown = _Shown(session.project, select or session.project.select, ignore or session.project.ignore)
     threshold = Severity(fail_on or session.project.fail_on)
-    results = _results(paths, Linter(shown.database, shown.models, _explicit(releases), session.project.releases))
+    known = baseline or (None if write_baseline else session.project.baseline)
+    held = _held(known) if known is not None else None
+    setup = Setup(overlays, session.online, _explicit(releases))
+    results = judge_files(paths, setup, session, jobs=jobs)
     for result in results:
         shown.filter(result)
-    text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
-    _print(text, output, color)
-    looked_at = [result for result in results if not result.skipped]
-    if not looked_at:
-        raise NothingToLookAtError("the paths hold no file of a known kind that mentions an engine.")
-    if require_launch and not launches_of(results):
-        raise NothingToLookAtError("no launch was found.")
-    del form
+    notices = _with_baseline(results, held, known, write_baseline)
+    if form == "text":
+        text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
+    else:
+        text = lint_text(form, results, notices, threshold)
+    print_report(text, output, color)
+    for notice in notices:
+        click.echo(f"specconf: {notice}", err=True)
+    if form != "text" and (form != "github" or output is not None) and not quiet:
+        click.echo(f"specconf: {summary_line(results)}", err=True)
+    _something_was_there(results, require_launch=require_launch, allow_empty=allow_empty)
     return int(any(failed(result.all_findings, str(threshold)) for result in results))
 
 
+def _something_was_there(results: list[FileResult], *, require_launch: bool, allow_empty: bool) -> None:
+    if not allow_empty and all(result.skipped for result in results):
+        raise NothingToLookAtError("the paths hold no file of a known kind that mentions an engine.")
+    if require_launch and not launches_of(results):
+        raise NothingToLookAtError("no launch was found.")
+
+
+def _held(path: Path) -> Baseline:
+    from specconf.lint.baseline import read_baseline
+
+    return read_baseline(path)
+
+
+def _with_baseline(
+    results: list[FileResult], held: Baseline | None, known: Path | None, written: Path | None
+) -> list[str]:
+    """Leave what no baseline holds, and write one where that was asked for; what is to be said of both."""
+    notices = []
+    if written is not None:
+        from specconf.lint.baseline import baseline_text
+
+        text, number = baseline_text(results, written.absolute().parent)
+        write_atomically(written, text)
+        notices.append(f"{written}: holds {number} finding{'' if number == 1 else 's'} as they are now")
+        _held(written).apply(results)
+    elif held is not None:
+        gone = held.apply(results)
+        if gone:
+            one = len(gone) == 1
+            notices.append(
+                f"{known}: {len(gone)} {'entry' if one else 'entries'} no longer occur{'s' if one else ''}; "
+                "--write-baseline writes it anew: "
+                + "; ".join(map(str, gone[:_MOST_GONE]))
+                + (" …" if len(gone) > _MOST_GONE else "")
+            )
+    return notices
+
+
 def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
+    if not releases:
+        return {}
+    from specconf.compat.database import engine_name
+
     found = {}
     for text in releases:
         engine, equals, release = text.partition("=")
@@ -110,54 +185,48 @@ def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Shown:
-    """What this run judges with and shows."""
+    """What this run tells."""
 
-    session: Session
+    project: Project
     select: tuple[str, ...]
     ignore: tuple[str, ...]
-    _databases: dict[str, Database] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for pattern in (*self.select, *self.ignore):
+        per_file = (code for _, codes in self.project.per_file_ignores for code in codes)
+        for pattern in (*self.select, *self.ignore, *per_file):
             if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
                 raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
 
-    def database(self, engine: str) -> Database:
-        """An engine's database, loaded when the first launch of it is met."""
-        if engine not in self._databases:
-            self._databases[engine] = self.session.database(engine)
-        return self._databases[engine]
-
-    def models(self, settings: Settings, engine: Engine, folder: Path) -> Models:
-        """The models that a launch names, looked for beside its file."""
-        self.session.base_dir = folder
-        return self.session.models_written(settings, engine)
-
     def filter(self, result: FileResult) -> None:
-        """Leave what was asked for."""
-        from dataclasses import replace
+        """Leave what was asked for, and let the settings suppress what they do for this file."""
+        if result.skipped:
+            return
+        from specconf.lint.keys import launch_keys
 
-        result.findings = selected(result.findings, self.select, self.ignore)
+        result.findings = self._told(result, "", result.findings)
+        keys = launch_keys(judged.read for judged in result.launches)
         result.launches = [
-            replace(launch, findings=tuple(selected(launch.findings, self.select, self.ignore)))
-            for launch in result.launches
+            replace(judged, findings=tuple(self._told(result, key, judged.findings)))
+            for judged, key in zip(result.launches, keys, strict=True)
         ]
+        asked = selected((one.finding for one in result.suppressed), self.select, self.ignore)
+        result.suppressed = [one for one in result.suppressed if one.finding in asked]
 
+    def _told(self, result: FileResult, launch: str, findings: Iterable[Finding]) -> list[Finding]:
+        from specconf.lint.suppress import Suppressed, SuppressedBy
 
-def _results(paths: tuple[str, ...], linter: Linter) -> list[FileResult]:
-    results = []
-    for candidate in candidates(paths):
-        if candidate.path == "-":
-            results.append(linter.file("-", read_input("-")))
-            continue
-        data = read_bytes(candidate)
-        if isinstance(data, str):
-            results.append(FileResult(candidate.path, skipped=data))
-        else:
-            results.append(linter.file(candidate.path, data, around(candidate.path)))
-    return results
+        asked = selected(findings, self.select, self.ignore)
+        kept = selected(asked, (), self._of_file(result.path))
+        hidden = (finding for finding in asked if finding not in kept)
+        result.suppressed += [Suppressed(one, launch, SuppressedBy.SETTINGS, "per-file-ignores") for one in hidden]
+        return kept
+
+    def _of_file(self, path: str) -> tuple[str, ...]:
+        """What the settings suppress in a file."""
+        table, folder = self.project.per_file_ignores, self.project.folder
+        return tuple(code for glob, codes in table if path != "-" and matches(path, (glob,), folder) for code in codes)
 
 
 def _statistics(results: list[FileResult], wanted: bool) -> str:
@@ -169,10 +238,3 @@ def _statistics(results: list[FileResult], wanted: bool) -> str:
             counted[finding.code] = counted.get(finding.code, 0) + 1
     rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
     return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
-
-
-def _print(text: str, output: Path | None, color: str) -> None:
-    if output is not None:
-        write_atomically(output, click.unstyle(text))
-        return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), file=sys.stdout)

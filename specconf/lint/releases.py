@@ -36,6 +36,7 @@ _IN_GENERAL = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
+_SPECCONF = re.compile(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
 
@@ -143,7 +144,7 @@ class StatedInText:
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
                 continue
-            if _IN_GENERAL.search(text):
+            if _IN_GENERAL.search(text) or _SPECCONF.search(text):
                 continue
             if images := list(self._images(engine, line, number)):
                 yield from images

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,9 +11,13 @@ from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
-from specconf.findings import Effect, Finding, NotChecked, Severity
-from specconf.lint.releases import Chosen, StatedInText, choose
+from specconf.findings import Effect, Finding, Severity
+from specconf.lint.keys import launch_keys
+from specconf.lint.releases import StatedInText, choose
+from specconf.lint.results import FileResult, Judged
 from specconf.lint.shape import recoded, shape_findings, written_twice
+from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
+from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -27,45 +30,7 @@ if TYPE_CHECKING:
     from specconf.compat.view import View
     from specconf.settings import Settings
 
-# What every file with a launch holds, in some case: looked for in the bytes before anything is parsed.
-MENTIONS = re.compile(rb"vllm|sglang|trt-?llm|tensorrt|speculati|sgl\.|llm_configs", re.IGNORECASE)
-LARGEST = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One launch with all that is said of it. `settings` is None where its release could not be judged."""
-
-    read: ReadLaunch
-    chosen: Chosen
-    findings: tuple[Finding, ...]
-    not_checked: tuple[NotChecked, ...] = ()
-    settings: Settings | None = None
-
-    @property
-    def line(self) -> int:
-        """Where it begins in its file."""
-        return self.read.launch.span.line if self.read.launch.span else 1
-
-
-@dataclass(slots=True)
-class FileResult:
-    """One file: its launches, what was found, and why it was skipped, if it was."""
-
-    path: str
-    text: str = ""
-    format: str = ""
-    launches: list[Judged] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    skipped: str = ""
-
-    @property
-    def all_findings(self) -> list[Finding]:
-        """Those of the file and of its launches, in the order of their places."""
-        found = [*self.findings, *(finding for launch in self.launches for finding in launch.findings)]
-        return sorted(
-            found, key=lambda f: (f.where.line if f.where else 0, f.where.column if f.where else 0, f.severity.rank)
-        )
+__all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
 
 
 @dataclass(frozen=True)
@@ -80,10 +45,8 @@ class Linter:
 
     def file(self, path: str, data: bytes, around: Around = nothing_around) -> FileResult:
         """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
-        if not MENTIONS.search(data):
-            return FileResult(path, skipped="no engine is mentioned")
-        if len(data) > LARGEST:
-            return FileResult(path, skipped=f"larger than {LARGEST // 1024 // 1024} MiB")
+        if why := cannot_hold_a_launch(data):
+            return FileResult(path, skipped=why)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -110,7 +73,10 @@ class Linter:
             )
             return result
         stated = StatedInText(SourceText(text, path))
+        comments = read_comments(path, text)
+        launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        suppress(result, comments)
         return result
 
     def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
@@ -208,6 +174,23 @@ def _sentence(text: str) -> str:
     return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def launches_of(results: Sequence[FileResult]) -> int:
-    """How many launches were found."""
-    return sum(len(result.launches) for result in results)
+def suppress(result: FileResult, comments: Comments) -> None:
+    """Take out of a result what its comments suppress, and put in what is wrong with these comments."""
+    kept, launches = [], list[Judged]()
+    for finding in result.findings:
+        reason = comments.suppresses(finding, None)
+        if reason is None:
+            kept.append(finding)
+        else:
+            result.suppressed.append(Suppressed(finding, "", SuppressedBy.COMMENT, reason))
+    for launch, key in zip(result.launches, launch_keys(found.read for found in result.launches), strict=True):
+        left = []
+        for finding in launch.findings:
+            reason = comments.suppresses(finding, launch.read.launch.span)
+            if reason is None:
+                left.append(finding)
+            else:
+                result.suppressed.append(Suppressed(finding, key, SuppressedBy.COMMENT, reason))
+        launches.append(replace(launch, findings=tuple(left)))
+    result.launches = launches
+    result.findings = [*kept, *comments.problems()]

@@ -35,8 +35,9 @@ def lint_text(
     *,
     explicit: Mapping[str, str] | None = None,
     project: Mapping[str, str] | None = None,
+    **releases: str,
 ) -> FileResult:
-    return Linter(load_database, models, explicit or {}, project or {}).file(path, text.encode())
+    return Linter(load_database, models, {**(explicit or {}), **releases}, project or {}).file(path, text.encode())
 
 
 Lint = Callable[..., FileResult]
