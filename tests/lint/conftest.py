@@ -1,0 +1,3 @@
+from tests.lint.boxes import boxes
+
+__all__ = ["boxes"]
