@@ -87,6 +87,12 @@ _CODES = (
     Code("SC705", "literal-variable", "A variable in single quotes, which the shell does not put in."),
     Code("SC706", "quotes-kept", "Quotes that no shell takes off, so that they are part of the value."),
     Code("SC707", "not-readable", "A file that mentions an engine and cannot be read as what it is."),
+    Code(
+        "SC708",
+        "unused-suppression",
+        "A specconf comment that suppresses nothing, or that has no effect because it gives no reason or cannot be read.",
+        "Remove the comment, or write `specconf: ignore[CODE] reason` or `specconf: release ENGINE=RELEASE`.",
+    ),
 )
 
 CODES: dict[str, Code] = {c.code: c for c in _CODES}

@@ -61,13 +61,14 @@ class Word:
     """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
 
     `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
-    options of its own.
+    options of its own. `partial`: the text of a word that is known in part, with what is not known as it is written.
     """
 
     value: str | None
     span: Span | None = None
     raw: str = ""
     may_be_many: bool = False
+    partial: str = ""
 
     @property
     def text(self) -> str:

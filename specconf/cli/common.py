@@ -18,6 +18,7 @@ from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
+from specconf.report.formats import FORMATS
 from specconf.whole import written_whole
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ release_option = click.option(
 )  # fmt: skip
 form_option = click.option(
     "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+report_form_option = click.option(
+    "--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True
 )
 db_option = click.option(
     "--db", "overlays", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
@@ -130,6 +134,18 @@ def write_atomically(path: Path, text: str, *, executable: bool = False) -> None
             stream.write(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def print_report(text: str, output: Path | None, color: str, *, err: bool = False) -> None:
+    """A report to standard output, with `err` to the other one, or to a file.
+
+    What no text can hold, such as bytes of a file's name, is escaped.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if output is not None:
+        write_atomically(output, click.unstyle(text))
+        return
+    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), err=err)
 
 
 def _umask() -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,26 +15,31 @@ from specconf.cli.common import (
     fail_on_option,
     failed,
     network_options,
-    read_input,
+    print_report,
+    report_form_option,
     wants_online,
     write_atomically,
 )
+from specconf.cli.lint_jobs import Setup, judge_files
+from specconf.cli.project import Project
 from specconf.codes import CODES
-from specconf.compat.database import Database, engine_name
-from specconf.errors import InputError, SpecconfError, UsageError
-from specconf.findings import Severity
-from specconf.lint.files import around, candidates, read_bytes
-from specconf.lint.run import FileResult, Linter, launches_of
-from specconf.report.lint_text import render_lint
+from specconf.compat.database import engine_name
+from specconf.errors import SpecconfError, UsageError
+from specconf.findings import Finding, Severity
+from specconf.lint.baseline import Baseline, baseline_text, read_baseline
+from specconf.lint.globs import matches
+from specconf.lint.keys import launch_keys
+from specconf.lint.run import FileResult, launches_of
+from specconf.lint.suppress import Suppressed, SuppressedBy
+from specconf.report.formats import lint_text
+from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
 
 if TYPE_CHECKING:
-    from specconf.engines.base import Engine, Models
-    from specconf.findings import Finding
-    from specconf.lint.fixing import Fixed
-    from specconf.settings import Settings
+    from specconf.cli.lint_fix import Fixing
 
-_FORMATS = ("text",)
+_MOST_GONE = 5
+_WITH_FIXES = frozenset({"json", "sarif"})
 
 
 class NothingToLookAtError(SpecconfError):
@@ -50,13 +54,34 @@ class NothingToLookAtError(SpecconfError):
     "--release", "-r", "releases", multiple=True, metavar="E=R",
     help="Judge an engine's launches at this release, whatever the files state. Repeatable.",
 )  # fmt: skip
-@click.option("--format", "-f", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
+@report_form_option
 @click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
 @fail_on_option
 @db_option
 @network_options(default_online=False)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Do not tell the findings that this file holds (default: the project's setting).",
+)
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write what is found now to a file for --baseline.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Processes for many files (default: as many as pay).",
+)
+@click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to look at: for hooks.")
 @click.option("--require-launch", is_flag=True, help="Exit with 3 where no launch is found.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each code.")
 @click.option("--quiet", "-q", is_flag=True, help="Print what reaches --fail-on only.")
@@ -78,6 +103,10 @@ def command(
     overlays: tuple[Path, ...],
     online: bool,
     offline: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    jobs: int,
+    allow_empty: bool,
     require_launch: bool,
     statistics: bool,
     quiet: bool,
@@ -95,30 +124,71 @@ def command(
     if unsafe and not (fix or diff):
         raise UsageError("--unsafe-fixes says which fixes, and none are asked for.", hint="Add --fix or --diff.")
     session = Session.start(overlays, wants_online(online, offline, default=False), "-")
-    shown = _Shown(session, select or session.project.select, ignore or session.project.ignore)
+    shown = _Shown(session.project, select or session.project.select, ignore or session.project.ignore)
     threshold = Severity(fail_on or session.project.fail_on)
-    linter = Linter(shown.database, shown.models, _explicit(releases), session.project.releases)
-    results = _results(paths, linter)
-    if diff:
-        return _print_difference(linter, results, shown, unsafe=unsafe)
-    failures: list[InputError] = []
-    if fix:
-        results = _fixed(linter, results, shown, failures, unsafe=unsafe)
+    known = baseline or (None if write_baseline else session.project.baseline)
+    held = read_baseline(known) if known is not None else None
+    setup = Setup(overlays, session.online, _explicit(releases))
+    results = judge_files(paths, setup, session, jobs=jobs)
+    fixing = _fixing(setup, session, shown, unsafe=unsafe) if fix or diff or form in _WITH_FIXES else None
+    if diff and fixing is not None:
+        return fixing.show(results)
+    if fix and fixing is not None:
+        results = fixing.write(results)
+    if form in _WITH_FIXES and fixing is not None:
+        fixing.propose(results)
     for result in results:
         shown.filter(result)
-    text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
-    _print(text, output, color, to_stderr=fix and "-" in paths)
-    for failure in failures[1:]:
-        click.echo(f"specconf: {failure.message}", err=True)
-    if failures:
-        raise failures[0]
-    looked_at = [result for result in results if not result.skipped]
-    if not looked_at:
+    notices = _with_baseline(results, held, known, write_baseline)
+    if form == "text":
+        text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
+    else:
+        text = lint_text(form, results, notices, threshold)
+    print_report(text, output, color, err=fix and "-" in paths)
+    for notice in notices:
+        click.echo(f"specconf: {notice}", err=True)
+    if form != "text" and (form != "github" or output is not None) and not quiet:
+        click.echo(f"specconf: {summary_line(results)}", err=True)
+    if fixing is not None:
+        fixing.fail()
+    _something_was_there(results, require_launch=require_launch, allow_empty=allow_empty)
+    return int(any(failed(result.all_findings, str(threshold)) for result in results))
+
+
+def _fixing(setup: Setup, session: Session, shown: _Shown, *, unsafe: bool) -> Fixing:
+    from specconf.cli.lint_fix import Fixing
+
+    return Fixing(setup.linter(session), unsafe, shown.wants)
+
+
+def _something_was_there(results: list[FileResult], *, require_launch: bool, allow_empty: bool) -> None:
+    if not allow_empty and all(result.skipped for result in results):
         raise NothingToLookAtError("the paths hold no file of a known kind that mentions an engine.")
     if require_launch and not launches_of(results):
         raise NothingToLookAtError("no launch was found.")
-    del form
-    return int(any(failed(result.all_findings, str(threshold)) for result in results))
+
+
+def _with_baseline(
+    results: list[FileResult], held: Baseline | None, known: Path | None, written: Path | None
+) -> list[str]:
+    """Leave what no baseline holds, and write one where that was asked for; what is to be said of both."""
+    notices = []
+    if written is not None:
+        text, number = baseline_text(results, written.absolute().parent)
+        write_atomically(written, text)
+        notices.append(f"{written}: holds {number} finding{'' if number == 1 else 's'} as they are now")
+        read_baseline(written).apply(results)
+    elif held is not None:
+        gone = held.apply(results)
+        if gone:
+            one = len(gone) == 1
+            notices.append(
+                f"{known}: {len(gone)} {'entry' if one else 'entries'} no longer occur{'s' if one else ''}; "
+                "--write-baseline writes it anew: "
+                + "; ".join(map(str, gone[:_MOST_GONE]))
+                + (" …" if len(gone) > _MOST_GONE else "")
+            )
+    return notices
 
 
 def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
@@ -131,114 +201,46 @@ def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Shown:
-    """What this run judges with and shows."""
+    """What this run tells."""
 
-    session: Session
+    project: Project
     select: tuple[str, ...]
     ignore: tuple[str, ...]
-    _databases: dict[str, Database] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for pattern in (*self.select, *self.ignore):
+        per_file = (code for _, codes in self.project.per_file_ignores for code in codes)
+        for pattern in (*self.select, *self.ignore, *per_file):
             if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
                 raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
 
-    def database(self, engine: str) -> Database:
-        """An engine's database, loaded when the first launch of it is met."""
-        if engine not in self._databases:
-            self._databases[engine] = self.session.database(engine)
-        return self._databases[engine]
-
-    def models(self, settings: Settings, engine: Engine, folder: Path) -> Models:
-        """The models that a launch names, looked for beside its file."""
-        self.session.base_dir = folder
-        return self.session.models_written(settings, engine)
-
-    def wants(self, finding: Finding) -> bool:
-        """Whether a finding is one that was asked for."""
-        return bool(selected([finding], self.select, self.ignore))
+    def wants(self, path: str, finding: Finding) -> bool:
+        """Whether a finding of a file is told."""
+        return bool(selected(selected([finding], self.select, self.ignore), (), self._of_file(path)))
 
     def filter(self, result: FileResult) -> None:
-        """Leave what was asked for."""
-        from dataclasses import replace
-
-        result.findings = selected(result.findings, self.select, self.ignore)
+        """Leave what was asked for, and let the settings suppress what they do for this file."""
+        result.findings = self._told(result, "", result.findings)
+        keys = launch_keys(judged.read for judged in result.launches)
         result.launches = [
-            replace(launch, findings=tuple(selected(launch.findings, self.select, self.ignore)))
-            for launch in result.launches
+            replace(judged, findings=tuple(self._told(result, key, judged.findings)))
+            for judged, key in zip(result.launches, keys, strict=True)
         ]
+        asked = selected((one.finding for one in result.suppressed), self.select, self.ignore)
+        result.suppressed = [one for one in result.suppressed if one.finding in asked]
 
+    def _told(self, result: FileResult, launch: str, findings: Iterable[Finding]) -> list[Finding]:
+        asked = selected(findings, self.select, self.ignore)
+        kept = selected(asked, (), self._of_file(result.path))
+        hidden = (finding for finding in asked if finding not in kept)
+        result.suppressed += [Suppressed(one, launch, SuppressedBy.SETTINGS, "per-file-ignores") for one in hidden]
+        return kept
 
-def _results(paths: tuple[str, ...], linter: Linter) -> list[FileResult]:
-    results = []
-    for candidate in candidates(paths):
-        if candidate.path == "-":
-            results.append(_standard_input(linter))
-            continue
-        data = read_bytes(candidate)
-        if isinstance(data, str):
-            results.append(FileResult(candidate.path, skipped=data))
-        else:
-            results.append(linter.file(candidate.path, data, around(candidate.path)))
-    return results
-
-
-def _standard_input(linter: Linter) -> FileResult:
-    data = read_input("-")
-    result = linter.file("-", data)
-    if result.skipped:  # it is printed as it came where it is to be fixed
-        result.text = data.decode("utf-8", "surrogateescape")
-    return result
-
-
-def _fixing(linter: Linter, results: list[FileResult], shown: _Shown, *, unsafe: bool) -> Iterator[Fixed]:
-    """Each file with what can be fixed in it."""
-    from specconf.lint.fixing import fix_text
-
-    for result in results:
-        yield fix_text(linter, result, around(result.path), unsafe=unsafe, wanted=shown.wants)
-
-
-def _print_difference(linter: Linter, results: list[FileResult], shown: _Shown, *, unsafe: bool) -> int:
-    from specconf.lint.rewriting import difference
-
-    changes = [
-        difference(fixed.result.path, fixed.before, fixed.text)
-        for fixed in _fixing(linter, results, shown, unsafe=unsafe)
-    ]
-    click.echo("".join(changes), nl=False)
-    return int(any(changes))
-
-
-def _fixed(
-    linter: Linter, results: list[FileResult], shown: _Shown, failures: list[InputError], *, unsafe: bool
-) -> list[FileResult]:
-    """The files as they are after fixing, with those that could not be written. Of standard input, its text is printed."""
-    from specconf.lint.rewriting import rewrite
-
-    findings, files = 0, 0
-    left: list[FileResult] = []
-    for before, fixed in zip(results, _fixing(linter, results, shown, unsafe=unsafe), strict=True):
-        if fixed.result.path == "-":
-            sys.stdout.buffer.write(fixed.text.encode("utf-8", "surrogateescape"))
-        elif fixed.changed:
-            try:
-                rewrite(fixed.result.path, fixed.before, fixed.text)
-            except InputError as error:
-                failures.append(error)
-                left.append(before)
-                continue
-        findings, files = findings + len(fixed.fixed), files + fixed.changed
-        left.append(fixed.result)
-    if files:
-        click.echo(f"Fixed {_counted(findings, 'finding')} in {_counted(files, 'file')}.", err=True)
-    return left
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    def _of_file(self, path: str) -> tuple[str, ...]:
+        """What the settings suppress in a file."""
+        table, folder = self.project.per_file_ignores, self.project.folder
+        return tuple(code for glob, codes in table if path != "-" and matches(path, (glob,), folder) for code in codes)
 
 
 def _statistics(results: list[FileResult], wanted: bool) -> str:
@@ -250,10 +252,3 @@ def _statistics(results: list[FileResult], wanted: bool) -> str:
             counted[finding.code] = counted.get(finding.code, 0) + 1
     rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
     return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
-
-
-def _print(text: str, output: Path | None, color: str, *, to_stderr: bool = False) -> None:
-    if output is not None:
-        write_atomically(output, click.unstyle(text))
-        return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), err=to_stderr)

@@ -52,7 +52,7 @@ class ArgvReader:
         self.builder = builder
         self.names = view.names.get(grammar.scope, {})
         self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
-        self._dotted: set[str] = set()
+        self._dotted: dict[str, list[str]] = {}
         self._switched = ""  # the switch right before the word that is read now
         self._refused = False  # whether the word right before it was taken by nothing
 
@@ -206,9 +206,15 @@ class ArgvReader:
             self.builder.write(member.path, Written(member.value, Origin.ARGV, member.key, where=span))
 
     def _write_member(self, option: Option, key: str, written: Written) -> None:
-        if option.path not in self._dotted:
+        # Each spelling of the option gathers an object of its own; the one that is met last replaces those before it.
+        base = self.grammar.canonical(written.spelling.partition(".")[0])
+        groups = self._dotted.setdefault(option.path, [])
+        if base not in groups:
             self._drop(option.path, written.spelling)
-            self._dotted.add(option.path)
+            groups.append(base)
+        elif base != groups[-1]:
+            self._overwritten(groups[-1], f"{option.path}.{key}", written.where)
+            return
         if key.endswith("+") and isinstance(written.value, str):  # the elements of a list, parted by commas
             key = key.removesuffix("+")
             written = Written(list(written.value.split(",")), written.origin, written.spelling, where=written.where)

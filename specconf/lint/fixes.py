@@ -73,7 +73,7 @@ def renamed_key(site: Site, finding: Finding) -> Iterator[Change]:
 def _later_name(site: Site, finding: Finding) -> tuple[str, str] | None:
     """How the option of a finding is written, and how this release writes it."""
     view, settings = site.view, site.judged.settings
-    if view is None or settings is None or len(view.point.positions) != 1:
+    if view is None or settings is None:
         return None
     for problem in settings.problems:
         if problem.where == finding.where and problem.spelling == finding.option:

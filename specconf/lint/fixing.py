@@ -87,6 +87,18 @@ def fix_text(
     return fixed
 
 
+def mends(
+    linter: Linter, result: FileResult, around: Around = nothing_around, *, unsafe: bool = False
+) -> dict[Finding, tuple[Edit, ...]]:
+    """What would mend each finding of a judged text by itself, where something would."""
+    one_round = _Round(linter, result, around)
+    found: dict[Finding, tuple[Edit, ...]] = {}
+    for fixes in proposals(result, unsafe=unsafe):
+        if fixes[0].finding not in found and (right := one_round.first_right(fixes)) is not None:
+            found[right.finding] = right.edits
+    return found
+
+
 def proposals(
     result: FileResult, *, unsafe: bool, wanted: Callable[[Finding], bool] = every_finding
 ) -> Iterator[list[Fix]]:
@@ -116,18 +128,21 @@ class _Round:
         kept: list[Fix] = []
         taken: list[Edit] = []
         for fixes in proposals(self.result, unsafe=unsafe, wanted=wanted):
-            for fix in fixes:
-                if overlap(fix.edits, taken):
-                    continue
-                after = self._with(fix.edits)
-                if not is_right(self.result, after, fix):
-                    continue
-                if kept and not nothing_new(self.result, self._with([*taken, *fix.edits])):
-                    continue
+            apart = [fix for fix in fixes if not overlap(fix.edits, taken)]
+            fix = self.first_right(apart, taken)
+            if fix is not None:
                 kept.append(fix)
                 taken += fix.edits
-                break
         return kept
+
+    def first_right(self, fixes: Sequence[Fix], beside: Sequence[Edit] = ()) -> Fix | None:
+        """The first that is right by itself, and beside other edits."""
+        for fix in fixes:
+            if not is_right(self.result, self._with(fix.edits), fix):
+                continue
+            if not beside or nothing_new(self.result, self._with([*beside, *fix.edits])):
+                return fix
+        return None
 
     def _with(self, edits: Sequence[Edit]) -> FileResult:
         return self.linter.text(self.result.path, applied(self.result.text, edits), self.around)

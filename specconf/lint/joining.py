@@ -48,7 +48,7 @@ class _Old:
 def joined_flags(site: Site, finding: Finding) -> Iterator[Change]:
     """All old flags of a launch as one object, where the first of them stands; else each by its name of today."""
     view, settings = site.view, site.judged.settings
-    if view is None or settings is None or view.engine != "vllm" or len(view.point.positions) != 1:
+    if view is None or settings is None or view.engine != "vllm":
         return
     old = _old_flags(site, view)
     if not any(site.argv[one.flag].span == finding.where for one in old):

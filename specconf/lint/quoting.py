@@ -113,7 +113,7 @@ def cut_off(site: Site, finding: Finding) -> Iterator[Change]:
     orphans = site.judged.read.orphans
     place = site.bounds(orphans[0].span) if orphans else None
     last = max((found[1] for word in site.argv if (found := site.bounds(word.span))), default=0)
-    if place is None or finding.where != orphans[0].span or not 0 < last <= place[0]:
+    if place is None or finding.option != orphans[0].text.partition("=")[0] or not 0 < last <= place[0]:
         return
     between = re.fullmatch(
         r"(?P<own>[ \t]*(?P<back>\\)?[ \t]*\r?\n)(?P<comments>(?:[ \t]*(?:#[^\n]*)?\r?\n)*)[ \t]*",

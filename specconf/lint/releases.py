@@ -16,7 +16,6 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from specconf.compat.database import Database
-from specconf.compat.releases import Point
 from specconf.compat.view import View
 from specconf.errors import UnknownReleaseError
 from specconf.findings import Finding, Severity
@@ -30,21 +29,33 @@ from specconf.words import Span, Word
 _VERSION = r"v?(?P<version>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.?dev)\d+)*)"
 _BOUND = r"(?:[=~!<>]=|[<>])\s*[\w.*]+"
 _NAMES = {"vllm": r"vllm", "sglang": r"(?:sglang|sgl)", "tensorrt-llm": r"(?:tensorrt[-_ ]?llm|trt[-_ ]?llm)"}
+# Comments that speak of releases in general, or of another than the one that runs.
+_IN_GENERAL = re.compile(
+    r"\b(?:since|before|until|from|after|requires?|needs?|newer|older|later|earlier|fixed|introduced|removed|added|bug|issue|"
+    r"broken|regress\w*|deprecated|todo|was|will|unlike|not)\b|[<>]=?|\bup to\b|/(?:issues|pull)/",
+    re.IGNORECASE,
+)
 _COMMENT = re.compile(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
+_SPECCONF = re.compile(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Where a launch is judged, and what is to be said of that. `view` is None where it cannot be judged."""
+    """Where a launch is judged, and what is to be said of that.
 
-    view: View | None
+    `views`: the releases that may run it, the newest first; none where it cannot be judged. `any_release`: nothing states a
+    release, so that only what holds in every one is said.
+    """
+
+    views: tuple[View, ...]
     text: str = ""
     how: str = ""
     where: Span | None = None
     findings: tuple[Finding, ...] = ()
     fork: bool = False
+    any_release: bool = False
 
 
 @dataclass
@@ -55,10 +66,14 @@ class StatedInText:
     _found: dict[str, tuple[Stated, ...]] = field(default_factory=dict)
 
     def for_launch(self, launch: ReadLaunch) -> Iterator[Stated]:
-        """The nearest variable or pin, then a comment beside the launch."""
+        """The nearest variable or pin, then a comment beside the launch.
+
+        A launch in an image whose tag moves has that engine, whatever other images and pins the file has.
+        """
         engine = launch.launch.engine
         line = launch.launch.span.line if launch.launch.span else 1
-        if (near := _nearest(self._of(engine, "pins"), line)) is not None:
+        moves = any(one.engine == engine and one.firmness is Firmness.FLOATING for one in launch.stated)
+        if not moves and (near := _nearest(self._of(engine, "pins"), line)) is not None:
             yield near
         beside = [one for one in self._of(engine, "comments") if _is_beside(one, line)]
         if len({one.text for one in beside}) == 1:
@@ -124,10 +139,12 @@ class StatedInText:
             "|".join(rf"(?P<e{i}>(?<![\w/.-]){name}(?![\w/]))" for i, name in enumerate(_NAMES.values())), re.I
         )
         engines = list(_NAMES)
-        version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w])")
+        version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w+*'])")
         for number, line in enumerate(self._lines, 1):
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
+                continue
+            if _IN_GENERAL.search(text) or _SPECCONF.search(text):
                 continue
             names = {engines[int((match.lastgroup or "e0")[1:])] for match in named.finditer(text)}
             versions = {match["version"] for match in version.finditer(text) if match["version"].count(".") > 1}
@@ -198,7 +215,7 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
         finding = Finding(
             "SC702", Severity.WARNING, error.message, engine=database.engine, release=release, where=where
         )
-        return Chosen(None, release, how, where, (finding,))
+        return Chosen((), release, how, where, (finding,))
     findings: tuple[Finding, ...] = ()
     if view.point.notice:
         findings = (
@@ -207,7 +224,7 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
                 checked_as=view.point.checked_as, where=where,
             ),
         )  # fmt: skip
-    return Chosen(view, release, how, where, findings, fork)
+    return Chosen((view,), release, how, where, findings, fork)
 
 
 def _in_range(database: Database, one: Stated) -> Chosen | None:
@@ -234,9 +251,9 @@ def _in_range(database: Database, one: Stated) -> Chosen | None:
         where=one.where,
     )
     if bounded:
-        point = Point(one.text, names[inside[-1]], tuple(inside), f"{len(inside)} releases fit {one.text}")
-        return Chosen(database.view(point), one.text, one.how, one.where, (finding,))
-    return Chosen(database.at(names[inside[-1]]), one.text, one.how, one.where, (finding,))
+        views = tuple(database.at(names[i]) for i in reversed(inside))
+        return Chosen(views, one.text, one.how, one.where, (finding,))
+    return Chosen((database.at(names[inside[-1]]),), one.text, one.how, one.where, (finding,))
 
 
 def _floating(database: Database, one: Stated) -> Chosen:
@@ -257,14 +274,16 @@ def _floating(database: Database, one: Stated) -> Chosen:
         where=one.where,
     )
     if not moves:
-        return Chosen(_everywhere(database), one.text, one.how, one.where, (finding,))
-    return Chosen(database.at(newest), one.text, one.how, one.where, (finding,))
+        return Chosen(_everywhere(database), one.text, one.how, one.where, (finding,), any_release=True)
+    return Chosen((database.at(newest),), one.text, one.how, one.where, (finding,))
 
 
 def _unknown(database: Database) -> Chosen:
-    return Chosen(_everywhere(database), "", "not stated")
+    return Chosen(_everywhere(database), "", "not stated", any_release=True)
 
 
-def _everywhere(database: Database) -> View:
-    names = database.line.names
-    return database.view(Point("unknown", names[-1], tuple(range(len(names))), "its release is not known"))
+def _everywhere(database: Database) -> tuple[View, ...]:
+    """Every release, the newest final one first: what is not so there is not so in all."""
+    newest = database.line.newest_final
+    others = [name for name in reversed(database.line.names) if name != newest]
+    return tuple(database.at(name) for name in (newest, *others))

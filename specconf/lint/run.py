@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,17 @@ from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
 from specconf.findings import Effect, Finding, NotChecked, Severity
+from specconf.lint.edits import Edit
+from specconf.lint.keys import launch_keys
 from specconf.lint.releases import Chosen, StatedInText, choose
-from specconf.lint.shape import recoded, shape_findings
+from specconf.lint.shape import recoded, shape_findings, written_twice
+from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.readers.fragments import Around, nothing_around
+from specconf.readers.images import known_images
+from specconf.readers.launches import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
-from specconf.rules.judge import judge_settings
+from specconf.rules.judge import Judgement, judge_settings
 from specconf.words import Launch, Span
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 # What every file with a launch holds, in some case: looked for in the bytes before anything is parsed.
 MENTIONS = re.compile(rb"vllm|sglang|trt-?llm|tensorrt|speculati|sgl\.|llm_configs", re.IGNORECASE)
 LARGEST = 4 * 1024 * 1024
+BASELINE_MARK = b'"specconf_baseline"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,10 @@ class Judged:
 
 @dataclass(slots=True)
 class FileResult:
-    """One file: its launches, what was found, and why it was skipped, if it was."""
+    """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
+
+    `edits`: what would mend a finding, for the formats that carry fixes.
+    """
 
     path: str
     text: str = ""
@@ -56,6 +65,8 @@ class FileResult:
     launches: list[Judged] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     skipped: str = ""
+    suppressed: list[Suppressed] = field(default_factory=list)
+    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
 
     @property
     def all_findings(self) -> list[Finding]:
@@ -78,10 +89,8 @@ class Linter:
 
     def file(self, path: str, data: bytes, around: Around = nothing_around) -> FileResult:
         """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
-        if not MENTIONS.search(data):
-            return FileResult(path, skipped="no engine is mentioned")
-        if len(data) > LARGEST:
-            return FileResult(path, skipped=f"larger than {LARGEST // 1024 // 1024} MiB")
+        if why := cannot_hold_a_launch(data):
+            return FileResult(path, skipped=why)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -99,6 +108,8 @@ class Linter:
         try:
             launches = read_launches(path, text, around=around)
         except InputError as error:
+            if not (mentions_program(text) or any(image.repository in text for image in known_images())):
+                return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")
             hint = error.hint or ""
             where = error.where or Span(path)
             result.findings.append(
@@ -106,27 +117,72 @@ class Linter:
             )
             return result
         stated = StatedInText(SourceText(text, path))
+        comments = read_comments(path, text)
+        launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        suppress(result, comments)
         return result
 
     def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
         name = found.launch.engine
-        database = self.database(name)
-        chosen = choose(database, found, stated, explicit=self.explicit.get(name), project=self.project)
-        if chosen.view is None:
+        chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
+        if not chosen.views:
             return Judged(found, chosen, chosen.findings)
-        return self._at(found, chosen, chosen.view, folder)
-
-    def _at(self, found: ReadLaunch, chosen: Chosen, view: View, folder: Path) -> Judged:
-        engine = get_engine(view.engine)
-        settings = engine.resolve(_with_files(found.launch, folder), view)
-        judgement = judge_settings(settings, engine, view, self.models(settings, engine, folder))
-        shape = list(shape_findings(found, view.engine, view.release))
-        findings = recoded(judgement.findings, settings, shape)
+        launch = _with_files(found.launch, folder)
+        engine, newest = get_engine(name), chosen.views[0]
+        settings, judgement = self._at(launch, engine, newest, folder)
+        findings = judgement.findings
+        if len(chosen.views) > 1:
+            others = (self._at(launch, engine, view, folder)[1].findings for view in chosen.views[1:])
+            findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
+        shape = list(shape_findings(found, name, chosen.text, stated.source.text))
+        shape += written_twice(settings, name, chosen.text)
+        findings = recoded(findings, settings, shape)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
-        return Judged(found, chosen, tuple(placed), tuple(judgement.result.not_checked), settings)
+        unchecked = () if chosen.any_release else tuple(judgement.result.not_checked)
+        return Judged(found, chosen, tuple(placed), unchecked, settings)
+
+    def _at(self, launch: Launch, engine: Engine, view: View, folder: Path) -> tuple[Settings, Judgement]:
+        settings = engine.resolve(launch, view)
+        return settings, judge_settings(settings, engine, view, self.models(settings, engine, folder))
+
+
+def in_all(findings: Sequence[Finding], others: Iterable[Sequence[Finding]]) -> list[Finding]:
+    """The findings of one release that every other one has, too: those alone are sure where no release is stated."""
+    left = {_key(finding): finding for finding in findings}
+    for other in others:
+        if not left:
+            break
+        met = {_key(finding) for finding in other}
+        left = {key: finding for key, finding in left.items() if key in met}
+    return [replace(finding, possible="every known release", releases="") for finding in left.values()]
+
+
+def in_some(findings: Sequence[Finding], others: Sequence[Sequence[Finding]]) -> list[Finding]:
+    """The findings of all releases of a range; what not every one of them has is a warning that says how many have it."""
+    sets = [findings, *others]
+    found: dict[tuple[object, ...], Finding] = {}
+    times: dict[tuple[object, ...], int] = {}
+    for one in sets:
+        for key, finding in {_key(finding): finding for finding in one}.items():
+            found.setdefault(key, finding)
+            times[key] = times.get(key, 0) + 1
+    return [
+        finding
+        if times[key] == len(sets)
+        else replace(
+            finding,
+            severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
+            possible=f"{times[key]} of {len(sets)}",
+        )
+        for key, finding in found.items()
+    ]
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.code, finding.constraint, finding.option, finding.where
 
 
 def _with_files(launch: Launch, folder: Path) -> Launch:
@@ -160,6 +216,37 @@ def _placed(finding: Finding, span: Span | None) -> Finding:
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if not text else text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def cannot_hold_a_launch(data: bytes) -> str:
+    """Why a file with these bytes is skipped before anything is parsed; empty where it is not."""
+    if not MENTIONS.search(data):
+        return "no engine is mentioned"
+    if BASELINE_MARK in data[:64]:
+        return "a baseline of specconf"
+    return f"larger than {LARGEST // 1024 // 1024} MiB" if len(data) > LARGEST else ""
+
+
+def suppress(result: FileResult, comments: Comments) -> None:
+    """Take out of a result what its comments suppress, and put in what is wrong with these comments."""
+    kept, launches = [], list[Judged]()
+    for finding in result.findings:
+        reason = comments.suppresses(finding, None)
+        if reason is None:
+            kept.append(finding)
+        else:
+            result.suppressed.append(Suppressed(finding, "", SuppressedBy.COMMENT, reason))
+    for launch, key in zip(result.launches, launch_keys(found.read for found in result.launches), strict=True):
+        left = []
+        for finding in launch.findings:
+            reason = comments.suppresses(finding, launch.read.launch.span)
+            if reason is None:
+                left.append(finding)
+            else:
+                result.suppressed.append(Suppressed(finding, key, SuppressedBy.COMMENT, reason))
+        launches.append(replace(launch, findings=tuple(left)))
+    result.launches = launches
+    result.findings = [*kept, *comments.problems()]
 
 
 def launches_of(results: Sequence[FileResult]) -> int:

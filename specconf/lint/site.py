@@ -96,8 +96,9 @@ class Site:
 
     @property
     def view(self) -> View | None:
-        """The release that it is judged at."""
-        return self.judged.chosen.view
+        """The one release that it is judged at; None where it may be one of several."""
+        views = self.judged.chosen.views
+        return views[0] if len(views) == 1 else None
 
     @property
     def argv(self) -> tuple[Word, ...]:

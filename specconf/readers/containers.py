@@ -24,6 +24,7 @@ _VALUED = """
 VALUED = frozenset(_VALUED.split())
 _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
+_DEFAULT = re.compile(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
 _TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
 
 
@@ -43,10 +44,11 @@ class Container:
 
 
 def started_container(words: tuple[Word, ...]) -> Container | None:
-    """The container that a command starts, if it is a `docker run`."""
+    """The container that a command starts or enters: `docker run`, `docker exec`, `kubectl exec`."""
     at = _after_run(words)
     if at is None:
-        return None
+        inside = _after_exec(words)
+        return Container(inside, (), (), (), ()) if inside else None
     env: list[tuple[str, Word]] = []
     env_files: list[Word] = []
     volumes: list[tuple[str, str]] = []
@@ -54,7 +56,8 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
     while at < len(words):
         text = words[at].text
         if not text.startswith("-"):
-            if words[at].value is not None or not words[at].may_be_many:
+            word = words[at]
+            if word.value is not None or not word.may_be_many or image_of(word) is not None:
                 break
             at += 1  # `docker run $OPTIONS image`
             continue
@@ -87,6 +90,24 @@ def _after_run(words: tuple[Word, ...]) -> int | None:
     if values[1:2] == ["run"]:
         return 2
     return 3 if values[1:3] == ["container", "run"] else None
+
+
+def _after_exec(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command in `docker exec NAME …`, `docker compose exec SERVICE …` and `kubectl exec POD -- …`."""
+    program, values = program_name(words[0]), [word.value for word in words]
+    if program in ("kubectl", "oc") and "exec" in values and "--" in values:
+        return words[values.index("--") + 1 :]
+    at = 1
+    if program in _PROGRAMS and values[1:2] in (["compose"], ["container"]):
+        at = 2
+    elif program not in _PROGRAMS and program not in ("docker-compose", "podman-compose"):
+        return ()
+    if "exec" not in values[at : at + 5] and not (at == 2 and "run" in values[at : at + 5]):
+        return ()
+    at = next(place for place in range(at, len(words)) if values[place] in ("exec", "run")) + 1
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in VALUED else 1
+    return words[at + 1 :]
 
 
 def _option(words: tuple[Word, ...], at: int) -> tuple[str, bool, Word | None]:
@@ -148,7 +169,9 @@ class UsedImage:
 
 def image_of(reference: Word) -> UsedImage | None:
     """The engine's image that a reference names; mirrors keep the end of the name. None for all others."""
-    name = (reference.value if reference.value is not None else reference.raw).partition("@")[0]
+    written = reference.value if reference.value is not None else reference.partial or reference.raw
+    name = _DEFAULT.sub(r"\1", written).partition("@")[0]
+    name = name.removeprefix("docker://").replace("#", "/")  # as container runtimes of clusters have it
     repository, _, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "")
     for image in known_images():
         if repository == image.repository or repository.endswith("/" + image.repository):
@@ -159,7 +182,7 @@ def image_of(reference: Word) -> UsedImage | None:
 def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
     engine, where = image.engine, reference.span
     if reference.value is None and not _TAG.match(tag):
-        return ()
+        return ()  # the tag itself is a variable
     mapped = image.tags.get(tag.removeprefix("v")) if image.tags is not None else None
     if image.tags is not None:
         return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()

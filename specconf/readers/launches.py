@@ -13,6 +13,7 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
@@ -128,18 +129,24 @@ def _in_script(
         env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
         found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
-    _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
+    _refuse_hidden(script, found=bool(found), mentioned=mentions_program(text))
     return found
 
 
 def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
+    found = _of_command(command, files, env_files)
+    used = image_of(command.image) if command.image is not None else None
+    return [_with_stated(item, used.stated) for item in found] if used is not None else found
+
+
+def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     inner = _script_word(command.words)
     if inner is not None:
         script = _inner_script(inner, command.span.path)
         # What stands in the environment of the shell stands in that of everything it starts.
         commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
-        return _in_script(inner.text, replace(script, commands=commands), files, env_files)
+        return _in_script(_script_text(inner), replace(script, commands=commands), files, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
@@ -224,18 +231,44 @@ def _script_word(words: tuple[Word, ...]) -> Word | None:
             break
         found = found or _COMMAND_OPTION.match(text) is not None
         at += 2 if _VALUED_OPTION.match(text) else 1
-    return words[at] if found and at < len(words) and words[at].value is not None else None
+    return words[at] if found and at < len(words) and _script_text(words[at]) else None
+
+
+def _script_text(word: Word) -> str:
+    """The script in a word; what is not known of it stays as it is written, and so is not known inside either."""
+    return word.value if word.value is not None else word.partial
 
 
 def _inner_script(word: Word, path: str) -> Script:
-    """A script in one word. Its places are exact when the word is the script in quotes, else they are the word's."""
-    assert word.value is not None
-    span = word.span
-    if span is None or word.raw[1:-1] != word.value:
-        script = read_shell(word.value, path)
+    """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
+    span, text = word.span, _script_text(word)
+    places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
+    if span is not None and places is not None:
+        return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places))
+    if span is None or word.raw[1:-1] != text:
+        script = read_shell(text, path)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
         return replace(script, commands=commands)
-    return read_shell(word.value, path, Span(path, span.line, span.column + 1))
+    return read_shell(text, path, Span(path, span.line, span.column + 1))
+
+
+_ESCAPABLE = frozenset('"$`\\')
+
+
+def _unquoted_places(raw: str, text: str) -> list[int] | None:
+    """Where each character of a script stands in its quotes; None where a variable was put in."""
+    places: list[int] = []
+    at, double = 1, raw[0] == '"'
+    for char in text:
+        while double and raw.startswith("\\\n", at):
+            at += 2
+        if double and raw.startswith("\\", at) and raw[at + 1 : at + 2] in _ESCAPABLE:
+            at += 1
+        if raw[at : at + 1] != char:
+            return None
+        places.append(at)
+        at += 1
+    return places
 
 
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:
@@ -263,7 +296,7 @@ def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
     no launch was found.
     """
     for problem in script.problems:
-        if (mentioned and not found) or _mentions_program(problem.text):
+        if (mentioned and not found) or mentions_program(problem.text):
             raise InputError(
                 "the shell syntax cannot be parsed here",
                 where=_first_line(problem.span),
@@ -280,7 +313,8 @@ def _mention(program: Program) -> str:
 _MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
 
 
-def _mentions_program(text: str) -> bool:
+def mentions_program(text: str) -> bool:
+    """Whether a text holds the words that start an engine, wherever they stand."""
     return _MENTION.search(text) is not None
 
 

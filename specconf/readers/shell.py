@@ -15,7 +15,7 @@ from specconf.readers.expansion import Scope, Value, assigned, expand, merged, u
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import is_closed, split_words, word_end
 from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
-from specconf.readers.wrappers import assignment_of, program_name, stripped
+from specconf.readers.wrappers import assignment_of, image_of_wrappers, program_name, stripped
 from specconf.words import Span, Word
 
 if TYPE_CHECKING:
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it."""
+    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it. `image`: the
+    container image that a wrapper runs it in.
+    """
 
     words: tuple[Word, ...]
     env: tuple[tuple[str, Word], ...]
     span: Span
     intact: bool = True
+    image: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ _BEFORE_WORDS = frozenset(
 
 # Commands that give values to the variables they name, and sourced files that leave a script's own variables alone.
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
+_DEEPEST_CALLS = 12
+_MOST_COMMANDS = 5000
 _HARMLESS_SOURCES = frozenset({"activate", ".bashrc", ".profile"})
 
 
@@ -97,6 +102,8 @@ class _Walker:
         self.problems: list[SyntaxProblem] = []
         self.broken: list[tuple[int, int]] = []  # where the problems are
         self.functions: dict[str, Node] = {}
+        self.called: list[str] = []  # functions whose bodies are being walked, innermost last
+        self.reached: set[str] = set()  # functions that were called where their arguments are known
         self.handlers: dict[str, Callable[[Node], None]] = {
             "command": self._command,
             "declaration_command": self._declaration,
@@ -124,11 +131,13 @@ class _Walker:
             name = self._assigned_name(node)
             counts[name] = counts.get(name, 0) + 1
         final = self.scope
-        for body in list(self.functions.values()):
+        for name, body in list(self.functions.items()):
+            if name in self.reached:
+                continue
             # a body runs with the values at its calls; only names that are written once are sure to have theirs
             self.scope = final.copy()
-            for name in [name for name, times in counts.items() if times > 1]:
-                self.scope.forget(name)
+            for variable in [variable for variable, times in counts.items() if times > 1]:
+                self.scope.forget(variable)
             self._walk(body)
 
     def _walk(self, node: Node) -> None:
@@ -314,8 +323,32 @@ class _Walker:
         start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
         intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
-        self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact))
+        if words[0].value in self.functions:
+            self._call(words[0].value, words[1:], own)
+        else:
+            self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_of_wrappers(words)))
         self._effects(words)
+
+    def _call(self, name: str, arguments: tuple[Word, ...], own: dict[str, Word]) -> None:
+        """A function's body, with the arguments of one call of it."""
+        if name in self.called or len(self.called) >= _DEEPEST_CALLS or len(self.commands) >= _MOST_COMMANDS:
+            return
+        self.reached.add(name)
+        kept, self.scope = self.scope, self.scope.copy()
+        self.scope.exported |= own
+        self.scope.values["@"] = self.scope.values["*"] = arguments
+        known = next((at for at, word in enumerate(arguments) if word.may_be_many), len(arguments))
+        for number in range(1, 10):  # behind a word that may be several, nothing has a number of its own
+            if number <= known:
+                self.scope.values[str(number)] = arguments[number - 1]
+            elif known < len(arguments):
+                self.scope.values[str(number)] = unknown(str(number))
+            else:
+                self.scope.values[str(number)] = ()
+        self.called.append(name)
+        self._walk(self.functions[name])
+        self.called.pop()
+        self.scope = kept
 
     def _intact(self, ranges: list[tuple[int, int]]) -> bool:
         """Whether words can be trusted: all are closed, and an error of the parser lies in one of them or elsewhere.

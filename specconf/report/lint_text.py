@@ -25,12 +25,13 @@ def render_lint(results: Sequence[FileResult], *, verbose: bool, quiet: bool, fa
     for result in results:
         shown = [f for f in result.all_findings if not quiet or f.severity.rank <= fail_on.rank]
         for finding in shown:
-            lines += [*finding_lines(finding, verbose=verbose), *excerpt(result.text, finding.where), ""]
+            here = finding.where if finding.where is not None and finding.where.path == result.path else None
+            lines += [*finding_lines(finding, verbose=verbose), *excerpt(result.text, here), ""]
     undecided = [item for result in results for launch in result.launches for item in launch.not_checked]
     if not quiet:
         lines += not_checked_lines(undecided, verbose=verbose)
     if verbose:
-        lines += launch_lines(results)
+        lines += [*launch_lines(results), *suppressed_lines(results)]
     lines.append(summary_line(results))
     return "\n".join(lines) + "\n"
 
@@ -65,6 +66,15 @@ def launch_lines(results: Iterable[FileResult]) -> Iterator[str]:
             yield f"launch  {result.path}:{launch.line}{name}: {what}"
 
 
+def suppressed_lines(results: Iterable[FileResult]) -> Iterator[str]:
+    """Each finding that is not told, and why."""
+    for result in results:
+        for one in result.suppressed:
+            why = ": ".join(part for part in (str(one.by), one.reason) if part)
+            place = one.finding.where or result.path
+            yield f"suppressed  {place}: {one.finding.severity} {one.finding.code} ({why})"
+
+
 def _from(how: str, where: Span | None) -> str:
     return f"{how} (line {where.line})" if where is not None and where.line else how
 
@@ -80,4 +90,6 @@ def summary_line(results: Sequence[FileResult]) -> str:
     why = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
     files = f"{len(read)} file{'' if len(read) == 1 else 's'}"
     looked = f"{files}, {launches} launch{'' if launches == 1 else 'es'} checked"
-    return f"{looked}{f', skipped: {why}' if why else ''}: {found}"
+    by = Counter(str(one.by) for result in results for one in result.suppressed)
+    hidden = f"; suppressed: {', '.join(f'{number} by {how}' for how, number in sorted(by.items()))}" if by else ""
+    return f"{looked}{f', skipped: {why}' if why else ''}: {found}{hidden}"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from specconf.cli import lint_fix
 from specconf.errors import InputError
-from specconf.lint import rewriting
 from specconf.lint.rewriting import difference, rewrite
 from tests.cli.conftest import Run, specconf
 
@@ -27,7 +27,7 @@ def test_fix_writes_the_file_keeps_its_mode_and_tells_what_is_left(specconf: Run
     ran = specconf("lint", "--fix", path)
     assert path.read_bytes().decode() == FIXED + " --flibbertigibbet\r\n"
     assert path.stat().st_mode & 0o777 == 0o750
-    assert ran.err == "Fixed 2 findings in 1 file.\n"
+    assert ran.err == "specconf: fixed 2 findings in 1 file\n"
     assert "--flibbertigibbet" in ran.out
     assert "--speculative-model" not in ran.out
     assert ran.code == 1
@@ -92,14 +92,14 @@ def test_a_file_that_changed_meanwhile_is_not_written(
     path, other = tmp_path / "a.sh", tmp_path / "b.sh"
     path.write_text(BROKEN)
     other.write_text(BROKEN)
-    real = rewriting.rewrite
+    real = rewrite
 
     def later(name: str, before: str, after: str) -> None:
         if name == str(path):
             path.write_text("# mine\n" + BROKEN)
         real(name, before, after)
 
-    monkeypatch.setattr(rewriting, "rewrite", later)
+    monkeypatch.setattr(lint_fix, "rewrite", later)
     ran = specconf("lint", "--fix", tmp_path)
     assert path.read_text() == "# mine\n" + BROKEN
     assert other.read_text() == FIXED

@@ -129,8 +129,16 @@ def test_places_inside_a_composed_script_are_the_words() -> None:
     assert {str(word.span) for word in item.launch.argv} == {"launch.sh:2:9"}
 
 
+def test_a_script_that_is_known_in_part_is_a_launch_with_unknown_words() -> None:
+    (item,) = read('bash -c "vllm serve $M --x \\$Y --z \\"a b\\""')
+    assert [(word.value, word.raw) for word in item.launch.argv[2:]] == [
+        (None, "$M"), ("--x", "--x"), (None, "$Y"), ("--z", "--z"), ("a b", '"a b"'),
+    ]  # fmt: skip
+    assert str(item.launch.argv[5].span) == "launch.sh:1:32"
+
+
 def test_a_script_that_is_not_known_is_no_launch() -> None:
-    assert read('bash -c "vllm serve $M"') == []
+    assert read('bash -c "$SCRIPT"') == []
 
 
 IMAGES = {
