@@ -17,7 +17,12 @@ import yaml
 
 TARGET = Path(__file__).resolve().parent.parent / "tests" / "corpus" / "deploy"
 # Further findings that are right and stand beside those that the index lists.
-BESIDE = {"shell/run_llama70b.sh": [15]}  # the second of two removed flags
+BESIDE = {
+    "shell/run_llama70b.sh": [15],  # the second of two removed flags
+    "k8s/deploy-short-flags.yaml": [
+        12
+    ],  # MiMo's config class is code of its repository, which the launch does not allow
+}
 _KEPT = ("id", "path", "kind", "launches", "engine", "release", "release_stated_in", "also", "notes")
 
 

@@ -159,7 +159,8 @@ class ArgvReader:
                 self._problem(ProblemKind.INVALID, name, span, value=word.value, expected=expected)
                 return
             value = option.const
-        self._write(match, value, name, span)
+        # What is said of a member stands in the object's own text, which may be on another line than the option.
+        self._write(match, value, name, (word.span or span) if isinstance(value, dict) else span)
 
     def _value_option(self, match: _Match) -> Option:
         if not match.member:

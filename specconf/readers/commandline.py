@@ -25,37 +25,41 @@ def words_of(text: Placed) -> tuple[Word, ...]:
 
     An open quote makes the last word one that is not known.
     """
-    found: list[Word] = []
-    start, value, quote = -1, "", ""
-    at, source = 0, text.text
+    return tuple(word for word, _ in placed_words_of(text))
+
+
+def placed_words_of(text: Placed) -> tuple[tuple[Word, Placed], ...]:
+    """The same, each word with its text as one that knows where each character stands, for those that are scripts."""
+    found: list[tuple[Word, Placed]] = []
+    source, at = text.text, 0
     while at < len(source):
-        char = source[at]
-        if quote:
-            if char == quote:
-                quote = ""
-            elif char == "\\" and quote == '"' and source[at + 1 : at + 2] in ('"', "\\"):
-                value += source[at + 1]
-                at += 1
-            else:
-                value += char
-        elif char.isspace():
-            if start >= 0:
-                found.append(Word(value, text.span_of(start, at), source[start:at]))
-            start, value = -1, ""
-        else:
-            start = at if start < 0 else start
-            if char in "'\"":
-                quote = char
-            elif char == "\\" and at + 1 < len(source):
-                at += 1
-                value += "" if source[at] == "\n" else source[at]
-            else:
-                value += char
-        at += 1
-    if start >= 0:
-        known = None if quote else value
-        found.append(Word(known, text.span_of(start, at), source[start:at]))
+        if source[at].isspace() or source.startswith("\\\n", at):
+            at += 1 if source[at].isspace() else 2
+            continue
+        start, value, is_closed = at, list[int](), True
+        while at < len(source) and not source[at].isspace():
+            at, is_closed = _unit(source, at, value)
+        own = Placed("".join(source[index] for index in value), text.outer, [text.at[index] for index in value])
+        known = own.text if is_closed else None
+        found.append((Word(known, text.span_of(start, at), source[start:at]), own))
     return tuple(found)
+
+
+def _unit(source: str, at: int, value: list[int]) -> tuple[int, bool]:
+    """Read one quoted part or character of a word into its value; its end, and whether its quote is closed."""
+    quote = source[at]
+    if quote == "\\" and at + 1 < len(source):
+        value += [] if source[at + 1] == "\n" else [at + 1]
+        return at + 2, True
+    if quote not in "'\"":
+        value.append(at)
+        return at + 1, True
+    at += 1
+    while at < len(source) and source[at] != quote:
+        at += quote == '"' and source[at : at + 2] in ('\\"', "\\\\")
+        value.append(at)
+        at += 1
+    return min(at + 1, len(source)), at < len(source)
 
 
 def substituted(

@@ -44,8 +44,10 @@ class Fragment:
 
     `words`: the program's words, or `script`: the text that a shell runs. `image`: the image it runs in, as far as it is
     known; with `adds_program` the words are what stands behind the image's own entrypoint. `env`: its variables. `files`:
-    files that it can open, by their path inside. `stated`: releases that the format itself states, the firmest first.
+    files that it can open, by their path inside, as texts that know
+    where they stand if they are a part of the document. `stated`: releases that the format itself states, the firmest first.
     `name`: what the file calls the process. `open_ended`: whether others may add words that the file does not show.
+    `env_files`: files and objects not read that may set further variables.
     """
 
     words: tuple[Word, ...] = ()
@@ -53,11 +55,12 @@ class Fragment:
     image: Word | None = None
     adds_program: bool = False
     env: tuple[tuple[str, Word], ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str | Placed] = field(default_factory=dict)
     stated: tuple[Stated, ...] = ()
     name: str = ""
     where: Span | None = None
     open_ended: bool = False
+    env_files: tuple[Word, ...] = ()
 
 
 FragmentReader: TypeAlias = "Callable[[Document], Iterable[Fragment]]"

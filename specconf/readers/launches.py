@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from specconf.errors import InputError
 from specconf.readers.containers import Container, image_of, path_inside, started_container
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.front_ends import as_engine
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
@@ -143,13 +145,17 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
 def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     inner = _script_word(command.words)
     if inner is not None:
-        script = _inner_script(inner, command.span.path)
         # What stands in the environment of the shell stands in that of everything it starts.
-        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
-        return _in_script(_script_text(inner), replace(script, commands=commands), files, env_files)
+        script = _inner_script(inner, command.span.path, _given(command.env))
+        return _in_script(_script_text(inner), script, files, env_files)
+    started = _started_script(command.words, files)
+    if started is not None and started.text is not None:
+        others = tuple(file for file in files if file is not started)
+        return _in_script(started.text, _script_of(started, _given(command.env)), others, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
+    command = replace(command, words=as_engine(command.words))
     match = match_program(command.words)
     if match is None:
         return []
@@ -183,14 +189,12 @@ MANY = "further words"  # how words that a file does not show are told
 
 def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
-    files = tuple(ShellFile(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
+    files = tuple(_file(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
     try:
         if fragment.script is not None:
             text = fragment.script.text
-            script = read_shell(text, path, inside=fragment.script)
-            outer = dict(fragment.env)
-            commands = tuple(replace(c, env=tuple({**outer, **dict(c.env)}.items())) for c in script.commands)
-            found = _in_script(text, replace(script, commands=commands), files, ())
+            script = read_shell(text, path, inside=fragment.script, given=_given(fragment.env))
+            found = _in_script(text, script, files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
     except RecursionError as error:
@@ -198,6 +202,12 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     return [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+
+
+def _file(name: str, text: str | Placed, where: Span) -> ShellFile:
+    if isinstance(text, Placed):
+        return ShellFile(name, text.text, where, text)
+    return ShellFile(name, text, where)
 
 
 def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -212,7 +222,7 @@ def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> li
     if fragment.open_ended:
         words = (*words, Word(value=None, span=fragment.where, raw=MANY, may_be_many=True))
     span = fragment.where or words[0].span or Span(path)
-    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, ()) if words else []
+    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, fragment.env_files) if words else []
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
@@ -220,18 +230,56 @@ _COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
 _VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
-def _script_word(words: tuple[Word, ...]) -> Word | None:
-    """The script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
-    if program_name(words[0]) not in _SHELLS:
+def script_index(words: tuple[Word, ...]) -> int | None:
+    """The index of the script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
+    at = _operand(words)
+    if at is None or not _has_command_option(words[1:at]):
         return None
-    at, found = 1, False
-    while at < len(words):
-        text = words[at].value or ""
-        if not text.startswith(("-", "+")):
-            break
-        found = found or _COMMAND_OPTION.match(text) is not None
-        at += 2 if _VALUED_OPTION.match(text) else 1
-    return words[at] if found and at < len(words) and _script_text(words[at]) else None
+    return at if words[at].value is not None or words[at].partial else None
+
+
+def _script_word(words: tuple[Word, ...]) -> Word | None:
+    at = script_index(words)
+    return words[at] if at is not None else None
+
+
+def _operand(words: tuple[Word, ...]) -> int | None:
+    """The index of a shell's first word that is no option."""
+    if not words or program_name(words[0]) not in _SHELLS:
+        return None
+    at = 1
+    while at < len(words) and (words[at].value or "").startswith(("-", "+")):
+        at += 2 if _VALUED_OPTION.match(words[at].text) else 1
+    return at if at < len(words) else None
+
+
+def _has_command_option(words: tuple[Word, ...]) -> bool:
+    return any(_COMMAND_OPTION.match(word.value or "") for word in words)
+
+
+def _started_script(words: tuple[Word, ...], files: tuple[ShellFile, ...]) -> ShellFile | None:
+    """The file that `bash FILE` or a command such as `/scripts/run.sh` runs, where its text is at hand."""
+    at = _operand(words)
+    named = words[at].value if at is not None and not _has_command_option(words[1:at]) else words[0].value
+    file = next((file for file in files if file.name == named), None)
+    is_script = file is not None and (at is not None or file.name.endswith(".sh") or (file.text or "").startswith("#!"))
+    return file if is_script else None
+
+
+Environment: TypeAlias = tuple[tuple[str, Word], ...]
+
+
+def _given(env: Environment) -> Environment:
+    """The environment of a script; the value of a secret is put into no word."""
+    return tuple((name, _guarded(name, word)) for name, word in env)
+
+
+def _script_of(file: ShellFile, given: Environment) -> Script:
+    """The script in a file; all of it has the file's place where its text has none of its own."""
+    if file.placed is not None:
+        return read_shell(file.placed.text, file.placed.path, inside=file.placed, given=given)
+    script = read_shell(file.text or "", file.span.path, given=given)
+    return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
 
 
 def _script_text(word: Word) -> str:
@@ -239,17 +287,17 @@ def _script_text(word: Word) -> str:
     return word.value if word.value is not None else word.partial
 
 
-def _inner_script(word: Word, path: str) -> Script:
+def _inner_script(word: Word, path: str, given: Environment) -> Script:
     """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
     span, text = word.span, _script_text(word)
     places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
     if span is not None and places is not None:
-        return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places))
+        return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places), given=given)
     if span is None or word.raw[1:-1] != text:
-        script = read_shell(text, path)
+        script = read_shell(text, path, given=given)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
         return replace(script, commands=commands)
-    return read_shell(text, path, Span(path, span.line, span.column + 1))
+    return read_shell(text, path, Span(path, span.line, span.column + 1), given=given)
 
 
 _ESCAPABLE = frozenset('"$`\\')

@@ -7,7 +7,7 @@ here; how words are quoted and expanded is in `quoting` and `expansion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,11 +37,12 @@ class ShellCommand:
 
 @dataclass(frozen=True, slots=True)
 class ShellFile:
-    """A file the script writes from a heredoc; `text` is None when it holds an unresolved part."""
+    """A file the script writes; `text` is None when it holds an unresolved part, `placed` is it with its places."""
 
     name: str
     text: str | None
     span: Span
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,17 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> Script:
+def read_shell(
+    text: str,
+    path: str,
+    origin: Span | None = None,
+    inside: Placed | None = None,
+    given: Sequence[tuple[str, Word]] = (),
+) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands there.
+    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands
+    there. `given`: the environment in which the script runs, as far as it is known.
     """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
@@ -72,6 +80,8 @@ def read_shell(text: str, path: str, origin: Span | None = None, inside: Placed 
     source = SourceText(text, path, origin, inside)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
+    walker.scope.values |= {name: word if word.value is not None else unknown(name) for name, word in given}
+    walker.scope.exported |= dict(given)
     walker.script(tree.root_node)
     return Script(
         commands=tuple(sorted(walker.commands, key=lambda command: command.span)),

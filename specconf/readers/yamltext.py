@@ -10,6 +10,7 @@ from specconf.readers.source import Placed, SourceText
 from specconf.words import Span, Word
 
 DEEPEST_NESTING = 100
+MOST_NODES = 500_000  # with every anchor written out where it is used
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
             " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}  # fmt: skip
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
@@ -74,9 +75,8 @@ class YamlNode:
     @property
     def is_null(self) -> bool:
         """Whether the scalar is written as null or as nothing."""
-        return (
-            self.kind == "scalar" and self.node.style is None and self.node.value in ("", "~", "null", "Null", "NULL")
-        )
+        # The C loader calls the plain style "", the other one None.
+        return self.kind == "scalar" and not self.node.style and self.node.value in ("", "~", "null", "Null", "NULL")
 
     @property
     def raw(self) -> str:
@@ -132,6 +132,7 @@ def placed_documents(source: SourceText) -> list[YamlNode]:
         raise InputError("nested too deeply", where=Span(source.path, 1, 1)) from error
     for node in nodes:
         _refuse_depth(node, source)
+        _refuse_size(node, source)
     return [YamlNode(node, source) for node in nodes]
 
 
@@ -152,6 +153,19 @@ def _refuse_depth(root: Any, source: SourceText) -> None:
             stack += [(item, depth + 1) for item in node.value]
         elif node.id == "mapping":
             stack += [(part, depth + 1) for pair in node.value for part in pair]
+
+
+def _refuse_size(root: Any, source: SourceText) -> None:
+    """Anchors of anchors can make a short text one that nobody can look through."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Any) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
+        return sizes[id(node)]
+
+    if size(root) > MOST_NODES:
+        raise InputError("anchors make this too large", where=YamlNode(root, source).span)
 
 
 def _parts(node: Any) -> list[Any]:
@@ -179,7 +193,7 @@ def _placed(node: YamlNode) -> Placed:
     value = str(node.node.value) if node.kind == "scalar" else ""
     start, end, style = node.node.start_mark.index, node.node.end_mark.index, node.node.style
     text = node.source.text
-    if style is None and text[start:end] == value:
+    if not style and text[start:end] == value:
         return Placed(value, node.source, range(start, end))
     if style == "|":
         found = _literal(text, start, end, value)

@@ -134,6 +134,9 @@ DETECTED = {
     ("-", "vllm serve m"): "shell",
     ("-", ' {"schema": 1}'): "argv-json",
     ("launch.json", ""): "argv-json",
+    ("compose.yaml", "services:\n  a:\n    image: x\n"): "compose",
+    ("a.yaml", "apiVersion: v1\nkind: Pod\n"): "kubernetes",
+    ("a.json", '{"apiVersion": "v1", "kind": "Pod"}'): "kubernetes",
     ("o.yml", ""): "engine-yaml",
     ("o.yaml", ""): "engine-yaml",
 }
