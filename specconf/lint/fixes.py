@@ -19,6 +19,7 @@ from specconf.findings import Effect, Finding, Severity
 from specconf.lint.joining import joined_flags
 from specconf.lint.quoting import cut_off, kept_quotes, literal_variables, meant_json
 from specconf.lint.site import Change, Remove, Rename, Replace, Site
+from specconf.lint.tags import bare_tag
 from specconf.rules.othernames import successor
 from specconf.settings import ProblemKind
 from specconf.words import JsonValue
@@ -129,6 +130,13 @@ def _with_value(site: Site, finding: Finding, value: str) -> Iterator[Change]:
         yield Change((Replace(word, before + value),))
 
 
+def published_tag(site: Site, finding: Finding) -> Iterator[Change]:
+    """The tag of an image as it is published."""
+    found = bare_tag(finding.where, site.source)
+    if found is not None and found.tag == finding.option:
+        yield Change(edits=(site.edit(found.at, found.at, found.image.tag_prefix),), argv=site.values)
+
+
 # -- what changes what the launch does
 
 
@@ -204,6 +212,7 @@ FIXERS: tuple[Row, ...] = (
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_flag),
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_key),
     Row(("SC2",), engines_value),
+    Row(("SC702",), published_tag),
     Row(("SC703", "SC103"), meant_json),
     Row(("SC705",), literal_variables),
     Row(("SC706",), kept_quotes),

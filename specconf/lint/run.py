@@ -18,6 +18,7 @@ from specconf.lint.keys import launch_keys
 from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
+from specconf.lint.tags import tag_findings
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -137,6 +138,7 @@ class Linter:
             findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
         shape = list(shape_findings(found, name, chosen.text, stated.source.text))
         shape += written_twice(settings, name, chosen.text)
+        shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]

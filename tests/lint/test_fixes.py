@@ -116,6 +116,24 @@ def test_line_ends_of_windows_and_a_mark_at_the_beginning_are_kept(before: str, 
     assert text.endswith("\r\n") == after.endswith("\n")
 
 
+@pytest.mark.parametrize(
+    ("image", "after"),
+    [
+        ("vllm/vllm-openai:0.33.0", "vllm/vllm-openai:v0.33.0"),
+        ("'docker.io/vllm/vllm-openai:0.33.0-cu130'", "'docker.io/vllm/vllm-openai:v0.33.0-cu130'"),
+        ("vllm/vllm-openai:v0.33.0", ""),
+        ("mirror.example.com/vllm/vllm-openai:0.33.0", ""),
+        ("vllm/vllm-openai-cpu:0.33.0", ""),
+        ("${IMAGE:-vllm/vllm-openai:0.33.0}", ""),
+    ],
+)
+def test_a_tag_gets_the_letter_that_published_ones_have(image: str, after: str) -> None:
+    text = f"docker run --gpus all {image} --model a/b --port 1\n"
+    found = fixed(text)
+    assert found.text == text.replace(image, after or image)
+    assert [f.code for f in found.fixed] == ["SC702"] * bool(after)
+
+
 LEFT_ALONE = [
     pytest.param(f'{SERVE} --speculative-config \'{{"model":"$D"}}\'\n', id="a variable that nothing sets"),
     pytest.param(f"{SERVE} --flibbertigibbet 3\n", id="an option that is none: not safe"),
