@@ -37,7 +37,9 @@ class Row:
 
 
 def changes_for(site: Site, finding: Finding, *, unsafe: bool) -> Iterator[Change]:
-    """The changes to try for a finding, safe ones first."""
+    """The changes to try for a finding, safe ones first. Of a build of somebody's own, only the file's shape is known."""
+    if site.judged.chosen.fork and not finding.code.startswith("SC7"):
+        return
     for row in sorted(FIXERS, key=lambda row: not row.safe):
         if (row.safe or unsafe) and finding.code.startswith(row.codes):
             yield from row.fixer(site, finding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from specconf.lint.run import FileResult
 from tests.lint.boxes import fixed, judged
 from tests.lint.test_fixes import IN_YAML, SHELL_SAFE, UNSAFE
 
+FOLDER = Path(__file__).parent.parent / "corpus" / "deploy"
 SCRIPTS = [str(case.values[0]) for case in (*SHELL_SAFE, *UNSAFE)]
 YAML = [str(case.values[0]) for case in IN_YAML]
 PIECES = (
@@ -95,6 +97,9 @@ def counted(result: FileResult) -> Counter[tuple[int, str, str]]:
 def check(text: str, path: str, *, unsafe: bool) -> None:
     """The properties of one text."""
     before = judged(text, path)
+    if before.skipped:
+        assert not fixed(text, path, unsafe=unsafe).changed
+        return
     done = fixed(text, path, unsafe=unsafe)
     after = judged(done.text, path)
     assert (after.skipped, after.format) == (before.skipped, before.format)
@@ -106,6 +111,14 @@ def check(text: str, path: str, *, unsafe: bool) -> None:
         assert done.text.count("\n") == done.text.count("\r\n")
     again = fixed(done.text, path, unsafe=unsafe)
     assert again.text == done.text
+
+
+@pytest.mark.parametrize(
+    "path", [str(path.relative_to(FOLDER)) for path in sorted(FOLDER.rglob("*")) if path.is_file()]
+)
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_deploy_files_are_no_worse_after_fixing(path: str, unsafe: bool) -> None:
+    check((FOLDER / path).read_text(encoding="utf-8"), path, unsafe=unsafe)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specconf.lint.edits import Edit
+from specconf.lint.fixes import changes_for
 from specconf.lint.fixing import applied, overlap
+from specconf.lint.site import Site
 from specconf.words import Span
-from tests.lint.boxes import fixed, linter
+from tests.lint.boxes import fixed, judged, linter
 
 SERVE = "vllm serve a/b"
 CONFIG = '{"model":"c/d","num_speculative_tokens":5}'
@@ -254,6 +258,15 @@ def test_a_fix_that_brings_a_new_finding_is_dropped() -> None:
     """vLLM 0.12.0 has no draft models: what it says of the joined flags is worse than that they are unknown."""
     text = f"{SERVE} --speculative-model meta-llama/Llama-3.2-1B-Instruct --num-speculative-tokens 5\n"
     assert fixed(text, judge=linter(vllm="0.12.0")).text == text
+
+
+def test_a_build_of_somebodys_own_keeps_its_options() -> None:
+    result = judged(f"{SERVE} --speculative-model c/d --num-speculative-tokens 5\n")
+    [launch] = result.launches
+    known = Site(launch, result.path, result.text)
+    own = Site(replace(launch, chosen=replace(launch.chosen, fork=True)), result.path, result.text)
+    assert all(list(changes_for(known, finding, unsafe=True)) for finding in launch.findings)
+    assert not any(list(changes_for(own, finding, unsafe=True)) for finding in launch.findings)
 
 
 def test_a_shared_word_is_fixed_once_and_only_where_it_is_right_for_all() -> None:
