@@ -57,7 +57,7 @@ def joined_flags(site: Site, finding: Finding) -> Iterator[Change]:
         yield from _as_object(site, old, view)
         if any(one.path == _LEFT_OUT for one in old):
             yield from _as_object(site, old, view, leave_out=_LEFT_OUT)
-    names = [successor(one.name, SCOPE, view) for one in old]
+    names = [successor(one.name.replace("_", "-"), SCOPE, view) for one in old]
     if all(names):
         yield Change(tuple(Rename(one.flag, one.name, name) for one, name in zip(old, names, strict=True)))
 
@@ -67,9 +67,10 @@ def _old_flags(site: Site, view: View) -> list[_Old]:
     found: list[_Old] = []
     for at, word in enumerate(site.argv):
         name = word.text.partition("=")[0]
-        if not name.startswith("--") or name in view.names.get(SCOPE, {}):
+        known = name.replace("_", "-")  # which vLLM takes for the same
+        if not name.startswith("--") or known in view.names.get(SCOPE, {}):
             continue
-        rows = [row for _, row in named(name, SCOPE, view) if row["path"].startswith(f"{OBJECT}.")]
+        rows = [row for _, row in named(known, SCOPE, view) if row["path"].startswith(f"{OBJECT}.")]
         if rows:
             found.append(_old_flag(site, at, name, rows[-1]))
     return found

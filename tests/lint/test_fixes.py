@@ -33,6 +33,11 @@ SHELL_SAFE = [
         id="n-gram, whose method was written as a model",
     ),
     pytest.param(
+        f"{SERVE} --speculative_model c/d --num_speculative_tokens 5 > log 2>&1 &\n",
+        f"{SERVE} --speculative-config '{CONFIG}' > log 2>&1 &\n",
+        id="with underscores, before a redirect",
+    ),
+    pytest.param(
         f'ARGS=(\n  --speculative-model c/d  # draft\n  --num-speculative-tokens 5\n)\n{SERVE} "${{ARGS[@]}}"\n',
         f"ARGS=(\n  --speculative-config '{CONFIG}'  # draft\n)\n{SERVE} \"${{ARGS[@]}}\"\n",
         id="in an array",
