@@ -141,13 +141,16 @@ def write_atomically(path: Path, text: str, *, executable: bool = False) -> None
         raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
 
 
-def print_report(text: str, output: Path | None, color: str) -> None:
-    """A report to standard output, or to a file. What no text can hold, such as bytes of a file's name, is escaped."""
+def print_report(text: str, output: Path | None, color: str, *, err: bool = False) -> None:
+    """A report to standard output, with `err` to the other one, or to a file.
+
+    What no text can hold, such as bytes of a file's name, is escaped.
+    """
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if output is not None:
         write_atomically(output, click.unstyle(text))
         return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color))
+    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), err=err)
 
 
 def _umask() -> int:

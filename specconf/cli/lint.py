@@ -32,9 +32,11 @@ from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
 
 if TYPE_CHECKING:
+    from specconf.cli.lint_fix import Fixing
     from specconf.lint.baseline import Baseline
 
 _MOST_GONE = 5
+_WITH_FIXES = frozenset({"json", "sarif"})
 
 
 class NothingToLookAtError(SpecconfError):
@@ -83,6 +85,9 @@ class NothingToLookAtError(SpecconfError):
 @click.option(
     "--verbose", "-v", is_flag=True, help="Print the launches, evidence, and every rule that was not checked."
 )
+@click.option("--fix", "fix", is_flag=True, help="Write what can be fixed safely back into the files.")
+@click.option("--unsafe-fixes", "unsafe", is_flag=True, help="With --fix or --diff: also what changes a launch.")
+@click.option("--diff", "diff", is_flag=True, help="Print what --fix would change, and write nothing.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
 def command(
     paths: tuple[str, ...],
@@ -103,6 +108,9 @@ def command(
     statistics: bool,
     quiet: bool,
     verbose: bool,
+    fix: bool,
+    unsafe: bool,
+    diff: bool,
     color: str,
 ) -> int:
     """Find engine launches in deploy files and say what their engine's release will do with them.
@@ -110,13 +118,25 @@ def command(
     PATH is a file, a folder, or - for a shell script on standard input. The release of a launch is read from its image, pins,
     variables or a comment beside it, else from the project's settings; --release beats them all.
     """
+    if unsafe and not (fix or diff):
+        raise UsageError("--unsafe-fixes says which fixes, and none are asked for.", hint="Add --fix or --diff.")
     session = Session.start(overlays, wants_online(online, offline, default=False), "-")
     shown = _Shown(session.project, select or session.project.select, ignore or session.project.ignore)
     threshold = Severity(fail_on or session.project.fail_on)
     known = baseline or (None if write_baseline else session.project.baseline)
     held = _held(known) if known is not None else None
     setup = Setup(overlays, session.online, _explicit(releases))
-    results = judge_files(paths, setup, session, jobs=jobs)
+    fixes = (
+        fix or diff or form in _WITH_FIXES
+    )  # a fix is tried on what was judged, which another process does not hand over
+    results = judge_files(paths, setup, session, jobs=1 if fixes else jobs)
+    fixing = _fixing(setup, session, shown, unsafe=unsafe) if fixes else None
+    if diff and fixing is not None:
+        return fixing.show(results)
+    if fix and fixing is not None:
+        results = fixing.write(results)
+    if form in _WITH_FIXES and fixing is not None:
+        fixing.propose(results)
     for result in results:
         shown.filter(result)
     notices = _with_baseline(results, held, known, write_baseline)
@@ -124,13 +144,21 @@ def command(
         text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
     else:
         text = lint_text(form, results, notices, threshold)
-    print_report(text, output, color)
+    print_report(text, output, color, err=fix and "-" in paths)
     for notice in notices:
         click.echo(f"specconf: {notice}", err=True)
     if form != "text" and (form != "github" or output is not None) and not quiet:
         click.echo(f"specconf: {summary_line(results)}", err=True)
+    if fixing is not None:
+        fixing.fail()
     _something_was_there(results, require_launch=require_launch, allow_empty=allow_empty)
     return int(any(failed(result.all_findings, str(threshold)) for result in results))
+
+
+def _fixing(setup: Setup, session: Session, shown: _Shown, *, unsafe: bool) -> Fixing:
+    from specconf.cli.lint_fix import Fixing
+
+    return Fixing(setup.linter(session), unsafe, shown.wants)
 
 
 def _something_was_there(results: list[FileResult], *, require_launch: bool, allow_empty: bool) -> None:
@@ -198,6 +226,10 @@ class _Shown:
         for pattern in (*self.select, *self.ignore, *per_file):
             if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
                 raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
+
+    def wants(self, path: str, finding: Finding) -> bool:
+        """Whether a finding of a file is told."""
+        return bool(selected(selected([finding], self.select, self.ignore), (), self._of_file(path)))
 
     def filter(self, result: FileResult) -> None:
         """Leave what was asked for, and let the settings suppress what they do for this file."""

@@ -99,11 +99,18 @@ def _skipped(candidate: Candidate, session: Session) -> FileResult | None:
 
 def _judge(candidate: Candidate, linter: Linter) -> FileResult:
     if candidate.path == "-":
-        return linter.file("-", read_input("-"))
+        return _standard_input(linter)
     data = read_bytes(candidate)
     if isinstance(data, str):
         return FileResult(candidate.path, skipped=data)
     return linter.file(candidate.path, data, around(candidate.path))
+
+
+def _standard_input(linter: Linter) -> FileResult:
+    """What comes on standard input; where it is skipped, it keeps its text, which --fix prints as it came."""
+    data = read_input("-")
+    result = linter.file("-", data)
+    return replace(result, text=data.decode("utf-8", "surrogateescape")) if result.skipped else result
 
 
 def _here(waiting: Sequence[Candidate], linter: Linter) -> Iterator[FileResult]:

@@ -18,6 +18,7 @@ from specconf.lint.results import FileResult, Judged
 from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
+from specconf.lint.tags import tag_findings
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -93,6 +94,7 @@ class Linter:
             findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
         shape = list(shape_findings(found, name, chosen.text, stated.source.text))
         shape += written_twice(settings, name, chosen.text)
+        shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]

@@ -18,6 +18,7 @@ class Image:
     """A published image of an engine. `entrypoint`: the program's words that the image adds itself; `module_entrypoint`:
     those of older releases, which take the model as an option. `tags`: releases by tag, where the tag is not the engine's
     own release; `fork`: builds of somebody's own, of about that release. `platform`: where it is not CUDA.
+    `tag_prefix`: what the tags of all releases begin with.
     """
 
     engine: str
@@ -27,6 +28,7 @@ class Image:
     tags: Mapping[str, str] | None = None
     fork: bool = False
     platform: str = ""
+    tag_prefix: str = ""
 
 
 _in_force: ContextVar[tuple[Image, ...] | None] = ContextVar("images", default=None)
@@ -68,4 +70,5 @@ def _image(engine: str, row: Mapping[str, Any]) -> Image:
         None if tags is None else {str(tag): str(release) for tag, release in tags.items()},
         bool(row.get("fork")),
         row.get("platform", ""),
+        row.get("tag_prefix", ""),
     )

@@ -16,6 +16,9 @@ from specconf.models import Mode, Resolver
 from specconf.models.rows import RowTable
 from specconf.models.view import written_models
 from specconf.settings import Settings
+from tests.lint.boxes import boxes
+
+__all__ = ["boxes"]
 
 
 def models(settings: Settings, engine: Engine, folder: Path) -> Models:
