@@ -244,6 +244,7 @@ def _lint_schema() -> dict[str, Any]:
         "release": _text_or_null(),
         "release_from": {"type": "string"},
         "release_line": _position(),
+        "asked": {"anyOf": [_asked(), {"type": "null"}]},
     }
     lists = {
         "findings": finding,

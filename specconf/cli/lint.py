@@ -11,12 +11,14 @@ import click
 
 from specconf.cli.common import (
     Session,
+    ask_options,
     db_option,
     fail_on_option,
     failed,
     network_options,
     print_report,
     report_form_option,
+    wants_asking,
     wants_online,
     write_atomically,
 )
@@ -32,8 +34,10 @@ from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
 
 if TYPE_CHECKING:
+    from specconf.cli.lint_ask import LaunchesAsked
     from specconf.cli.lint_fix import Fixing
     from specconf.lint.baseline import Baseline
+    from specconf.lint.run import Linter
 
 _MOST_GONE = 5
 _WITH_FIXES = frozenset({"json", "sarif"})
@@ -56,6 +60,7 @@ class NothingToLookAtError(SpecconfError):
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
 @fail_on_option
+@ask_options
 @db_option
 @network_options(default_online=False)
 @click.option(
@@ -111,6 +116,8 @@ def command(
     fix: bool,
     unsafe: bool,
     diff: bool,
+    ask_engine: bool,
+    engine_python: Path | None,
     color: str,
 ) -> int:
     """Find engine launches in deploy files and say what their engine's release will do with them.
@@ -118,6 +125,7 @@ def command(
     PATH is a file, a folder, or - for a shell script on standard input. The release of a launch is read from its image, pins,
     variables or a comment beside it, else from the project's settings; --release beats them all.
     """
+    asking = wants_asking(ask_engine, engine_python)
     if unsafe and not (fix or diff):
         raise UsageError("--unsafe-fixes says which fixes, and none are asked for.", hint="Add --fix or --diff.")
     session = Session.start(overlays, wants_online(online, offline, default=False), "-")
@@ -129,7 +137,7 @@ def command(
     fixes = (
         fix or diff or form in _WITH_FIXES
     )  # a fix is tried on what was judged, which another process does not hand over
-    results = judge_files(paths, setup, session, jobs=1 if fixes else jobs)
+    results = judge_files(paths, setup, session, jobs=1 if fixes or asking else jobs)
     fixing = _fixing(setup, session, shown, unsafe=unsafe) if fixes else None
     if diff and fixing is not None:
         return fixing.show(results)
@@ -137,11 +145,14 @@ def command(
         results = fixing.write(results)
     if form in _WITH_FIXES and fixing is not None:
         fixing.propose(results)
+    asked = _ask(results, setup.linter(session), engine_python, verbose=verbose) if asking else None
     for result in results:
         shown.filter(result)
     notices = _with_baseline(results, held, known, write_baseline)
     if form == "text":
         text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
+        if asked is not None:
+            text = "".join(f"{line}\n" for line in asked.lines(results, verbose=verbose, quiet=quiet)) + text
     else:
         text = lint_text(form, results, notices, threshold)
     print_report(text, output, color, err=fix and "-" in paths)
@@ -152,7 +163,16 @@ def command(
     if fixing is not None:
         fixing.fail()
     _something_was_there(results, require_launch=require_launch, allow_empty=allow_empty)
-    return int(any(failed(result.all_findings, str(threshold)) for result in results))
+    refused = asked is not None and asked.fails(results)
+    return int(refused or any(failed(result.all_findings, str(threshold)) for result in results))
+
+
+def _ask(results: list[FileResult], linter: Linter, python: Path | None, *, verbose: bool) -> LaunchesAsked:
+    from specconf.cli.asking import Asker
+    from specconf.cli.lint_ask import ask_launches
+
+    with Asker(python=python, verbose=verbose) as asker:
+        return ask_launches(results, linter, asker)
 
 
 def _fixing(setup: Setup, session: Session, shown: _Shown, *, unsafe: bool) -> Fixing:

@@ -11,19 +11,23 @@ if TYPE_CHECKING:
     from specconf.lint.edits import Edit
     from specconf.lint.releases import Chosen
     from specconf.lint.suppress import Suppressed
+    from specconf.oracle.sided import SideBySide
     from specconf.readers.found import ReadLaunch
     from specconf.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One launch with all that is said of it. `settings` is None where its release could not be judged."""
+    """One launch with all that is said of it. `settings` is None where its release could not be judged; `side`: what the
+    release itself says, where it was asked.
+    """
 
     read: ReadLaunch
     chosen: Chosen
     findings: tuple[Finding, ...]
     not_checked: tuple[NotChecked, ...] = ()
     settings: Settings | None = None
+    side: SideBySide | None = None
 
     @property
     def line(self) -> int:

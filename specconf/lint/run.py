@@ -85,7 +85,7 @@ class Linter:
         chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
         if not chosen.views:
             return Judged(found, chosen, chosen.findings)
-        launch = _with_files(found.launch, folder)
+        launch = with_files(found.launch, folder)
         engine, newest = get_engine(name), chosen.views[0]
         settings, judgement = self._at(launch, engine, newest, folder)
         findings = judgement.findings
@@ -143,7 +143,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.constraint, finding.option, finding.where
 
 
-def _with_files(launch: Launch, folder: Path) -> Launch:
+def with_files(launch: Launch, folder: Path) -> Launch:
     """A launch with the option files that it names and that lie beside its file."""
     known = {name for name, *_ in launch.files}
     found = []

@@ -9,7 +9,7 @@ from dataclasses import replace
 from specconf.findings import Finding, Severity
 from specconf.readers.found import ReadLaunch
 from specconf.settings import Origin, ProblemKind, Settings
-from specconf.words import Span, Word
+from specconf.words import Span, Unresolved, Word
 
 _VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
 _OPTION = re.compile(r"--?[A-Za-z]")
@@ -98,7 +98,9 @@ def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Fin
     for path, setting in settings.items_by_path.items():
         last = setting.final
         for earlier in setting.losers:
-            lists = isinstance(last.value, list) or isinstance(earlier.value, list)
+            lists = any(
+                isinstance(one.value, list | Unresolved) for one in (last, earlier)
+            )  # or what nobody can compare
             if (
                 lists
                 or earlier.origin is not Origin.ARGV

@@ -180,6 +180,14 @@ def _container(recipe: YamlNode, own: YamlNode | None) -> Word | None:
     return next((word for word in words if image_of(word) is not None), words[0] if words else None)
 
 
+_PROGRAMS = {
+    "vllm": ["vllm", "serve"],
+    "sglang": ["python3", "-m", "sglang.launch_server"],
+    "tensorrt-llm": ["trtllm-serve"],
+}
+_FRONTED = {"vllm": ["python3", "-m", "dynamo.vllm"], "sglang": ["python3", "-m", "dynamo.sglang"]}
+
+
 def _worker(
     recipe: YamlNode,
     name: str,
@@ -198,10 +206,13 @@ def _worker(
         files = {option_file: json.dumps(options.plain(), default=str)}
         words = (*known(["trtllm-serve"], where), path, *known(["--config", option_file], options))
     else:
-        program = ["vllm", "serve"] if engine == "vllm" else ["python3", "-m", "sglang.launch_server"]
-        words = known(program if engine != "tensorrt-llm" else ["trtllm-serve"], where)
         told = {str(key.text).replace("_", "-") for key, _ in options.items()}
-        if engine != "sglang":
+        # Options of Dynamo's own say that its front end starts the engine.
+        fronted = any(name.startswith("dyn-") for name in told)
+        words = known(_FRONTED[engine] if fronted and engine in _FRONTED else _PROGRAMS[engine], where)
+        if engine == "vllm" and fronted:
+            words += (*known(["--model"], where), path)
+        elif engine != "sglang":
             words += (path,)
         elif "model-path" not in told:
             words += (*known(["--model-path"], where), path)

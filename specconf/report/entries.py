@@ -17,6 +17,7 @@ from specconf.words import Span
 if TYPE_CHECKING:
     from specconf.lint.edits import Edit
     from specconf.lint.results import FileResult, Judged
+    from specconf.oracle.sided import SideBySide
     from specconf.report.model import Report
 
 NOT_STATED = "release not stated"
@@ -64,6 +65,7 @@ class LaunchEntry:
     release_from: str
     release_line: int = 0
     entries: tuple[Entry, ...] = ()
+    side: SideBySide | None = None
 
     @property
     def title(self) -> str:
@@ -128,6 +130,7 @@ def _launch(result: FileResult, judged: Judged, key: str) -> LaunchEntry:
         chosen.how,
         chosen.where.line if chosen.where else 0,
         tuple(numbered(entries)),
+        judged.side,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from specconf.report.asked import side_json
 from specconf.report.entries import Entry, LaunchEntry, entries_of_lint
 from specconf.report.json_report import SCHEMA, finding_json, not_checked_json
 
@@ -57,4 +58,5 @@ def _launch(launch: LaunchEntry) -> dict[str, Any]:
         "release": launch.release or None,
         "release_from": launch.release_from,
         "release_line": launch.release_line or None,
+        "asked": None if launch.side is None else side_json(launch.side),
     }
