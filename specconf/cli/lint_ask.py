@@ -48,10 +48,9 @@ class LaunchesAsked:
 
 def ask_launches(results: Sequence[FileResult], linter: Linter, asker: Asker) -> LaunchesAsked:
     """Put every launch that has one release to it, and keep both verdicts with the launch."""
-    found = [launch for result in results for launch in result.launches]
-    engines = {launch.read.launch.engine for launch in found}
-    if engines:
-        asker.hold(tuple(sorted(engines)), [launch.chosen.views[0].release for launch in found if launch.chosen.views])
+    views = [one.chosen.views[0] for result in results for one in result.launches if len(one.chosen.views) == 1]
+    if views:
+        asker.hold(tuple(sorted({view.engine for view in views})), [view.release for view in views])
     for result in results:
         folder = Path(result.path).parent
         result.launches = [replace(launch, side=_asked(launch, linter, asker, folder)) for launch in result.launches]

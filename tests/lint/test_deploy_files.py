@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,3 +36,11 @@ def test_a_deploy_file_is_read_and_judged_as_a_person_would(row: dict[str, Any])
     lines = {expected["line"] for expected in row["expected"]}.union(row["beside"])
     errors = [f for f in result.all_findings if f.severity is Severity.ERROR]
     assert [f"{f.where}: {f.code} {f.message}" for f in errors if f.where is None or f.where.line not in lines] == []
+
+
+def test_the_page_is_what_is_found() -> None:
+    root = FOLDER.parent.parent.parent
+    ran = subprocess.run(
+        [sys.executable, str(root / "tools" / "write_deploy_table.py"), "--check"], cwd=root, check=False
+    )
+    assert ran.returncode == 0, "tools/write_deploy_table.py writes docs/corpus/deploy-files.md anew"
