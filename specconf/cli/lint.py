@@ -81,7 +81,7 @@ class NothingToLookAtError(SpecconfError):
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Processes for many files (default: as many as pay).",
+    help="Processes for many files (default: as many as pay; one where fixes are wanted, as in json and sarif).",
 )
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to look at: for hooks.")
 @click.option("--require-launch", is_flag=True, help="Exit with 3 where no launch is found.")
@@ -134,9 +134,8 @@ def command(
     known = baseline or (None if write_baseline else session.project.baseline)
     held = _held(known) if known is not None else None
     setup = Setup(overlays, session.online, _explicit(releases))
-    fixes = (
-        fix or diff or form in _WITH_FIXES
-    )  # a fix is tried on what was judged, which another process does not hand over
+    # A fix is tried on what was judged, which another process does not hand over.
+    fixes = fix or diff or form in _WITH_FIXES
     results = judge_files(paths, setup, session, jobs=1 if fixes or asking else jobs)
     fixing = _fixing(setup, session, shown, unsafe=unsafe) if fixes else None
     if diff and fixing is not None:

@@ -206,7 +206,7 @@ def test_several_processes_say_the_same_in_the_same_order(
     assert started == []
     for form, expected in one.items():
         assert specconf("lint", ".", "-f", form, "--jobs", "2") == expected
-    assert started == [2, 2, 2]
+    assert started == [2]  # the forms that propose fixes try them on what was judged, in one process
 
 
 @pytest.mark.parametrize(
