@@ -81,7 +81,7 @@ class NothingToLookAtError(SpecconfError):
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Processes for many files (default: as many as pay; one where fixes are wanted, as in json and sarif).",
+    help="Processes for many files (default: as many as pay; json and sarif, with fixes: one).",
 )
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where there is nothing to look at: for hooks.")
 @click.option("--require-launch", is_flag=True, help="Exit with 3 where no launch is found.")

@@ -54,6 +54,33 @@ def test_every_format_keeps_the_exit_code_and_the_report_alone_on_stdout(
     assert Path("report").read_text(encoding="utf-8") == ran.out
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("serve.sh", "export VLLM_USE_V1=1\npip install vllm==0.31.0\nvllm serve m\n", 1),
+        (
+            "compose.yaml",
+            "services:\n  a:\n    image: vllm/vllm-openai:v0.31.0\n    environment:\n      - VLLM_USE_V1=1\n"
+            "    command: --model m\n",
+            5,
+        ),
+        (
+            "compose.yaml",
+            "x-a: &a\n  image: vllm/vllm-openai:v0.31.0\n  environment: {VLLM_USE_V1: 1}\n"
+            "services:\n  a:\n    <<: *a\n    command: --model m\n",
+            3,
+        ),
+    ],
+)
+def test_what_is_said_of_a_variable_stands_where_it_is_set(
+    specconf: Run, folder: Path, name: str, text: str, line: int
+) -> None:
+    Path("serve.sh").unlink()
+    Path(name).write_text(text, encoding="utf-8")
+    (finding,) = report(specconf, ".")["findings"]
+    assert (finding["constraint"], finding["line"]) == ("vllm/env-vllm-use-v1-ignored", line)
+
+
 @pytest.mark.parametrize("form", ["sarif", "github", "junit"])
 def test_check_has_the_formats_too(specconf: Run, form: str) -> None:
     ran = specconf("check", EXAMPLES / "qwen25-vocab-mismatch.yaml", "-r", "sglang=0.5.23", "-f", form)

@@ -204,7 +204,7 @@ def test_members_of_an_object_that_is_not_known_keep_their_values() -> None:
 @pytest.mark.parametrize(
     ("words", "kept", "losses"),
     [
-        # What vLLM 0.33.0's parser makes of these: each spelling gathers its own members, and the one met last replaces the rest.
+        # As vLLM 0.33.0's parser does: each spelling gathers members of its own, the one met last replaces the rest.
         (["-cc.mode=1", "--compilation-config.backend=eager"], {"backend": "eager"}, 1),
         (["--compilation-config.backend=eager", "-cc.mode=1"], {"mode": 1}, 1),
         (["--compilation-config.mode=1", "--compilation_config.backend=eager"], {"mode": 1, "backend": "eager"}, 0),
