@@ -11,16 +11,16 @@ from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ASKED_STAGES = (Stage.PARSE, Stage.CONFIG)
-NAMES = ("spec", "argv", "report")
+NAMES = ("spec", "argv", "report", "lint")
 
 
 def schema(name: str) -> dict[str, Any]:
-    """One published schema by name: `spec`, `argv` or `report`."""
+    """One published schema by name: `spec`, `argv`, `report` or `lint`."""
     if name == "spec":
         from specconf.spec.schema import spec_schema
 
         return spec_schema()
-    return {"argv": _argv_schema, "report": _report_schema}[name]()
+    return {"argv": _argv_schema, "report": _report_schema, "lint": _lint_schema}[name]()
 
 
 def _object(properties: dict[str, Any], **extra: Any) -> dict[str, Any]:
@@ -177,17 +177,19 @@ def _limits() -> dict[str, Any]:
     )
 
 
+def _not_checked() -> dict[str, Any]:
+    return {
+        "constraint": {"type": "string"},
+        "code": {"enum": list(CODES)},
+        "missing": _texts(),
+        "reason": _text_or_null(),
+        "engine": {"type": "string"},
+        "release": {"type": "string"},
+    }
+
+
 def _report_schema() -> dict[str, Any]:
-    not_checked = _object(
-        {
-            "constraint": {"type": "string"},
-            "code": {"enum": list(CODES)},
-            "missing": _texts(),
-            "reason": _text_or_null(),
-            "engine": {"type": "string"},
-            "release": {"type": "string"},
-        }
-    )
+    not_checked = _object(_not_checked())
     launch = _object(
         {
             "path": {"type": "string"},
@@ -214,6 +216,51 @@ def _report_schema() -> dict[str, Any]:
                 "matrix": {"type": "array", "items": _cell()},
                 "findings": {"type": "array", "items": _finding()},
                 **{name: {"type": "array", "items": item} for name, item in lists.items()},
+                "files": _texts(),
+                "notices": _texts(),
+            }
+        ),
+    }
+
+
+def _lint_schema() -> dict[str, Any]:
+    """The report on deploy files."""
+    index = {"type": "integer", "minimum": 0}
+    edit = _object({"path": {"type": "string"}, "start": index, "end": index, "text": {"type": "string"}})
+    finding = {
+        **_finding()["properties"],
+        "end_line": _position(),
+        "end_column": _position(),
+        "file": {"type": "string"},
+        "launch": _text_or_null(),
+        "edits": {"type": "array", "items": edit},
+    }
+    ways = {"suppressed_by": {"enum": ["comment", "baseline", "settings"]}, "reason": _text_or_null()}
+    launch = {
+        "path": {"type": "string"},
+        "line": _position(),
+        "launch": {"type": "string"},
+        "engine": {"enum": list(ENGINE_NAMES)},
+        "release": _text_or_null(),
+        "release_from": {"type": "string"},
+        "release_line": _position(),
+        "asked": {"anyOf": [_asked(), {"type": "null"}]},
+    }
+    lists = {
+        "findings": finding,
+        "suppressed": {**finding, **ways},
+        "launches": launch,
+        "not_checked": {**_not_checked(), "path": {"type": "string"}, "line": _position()},
+        "skipped": {"path": {"type": "string"}, "why": {"type": "string"}},
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": "specconf lint report",
+        "description": "What `specconf lint --format json` prints. Columns and indices count characters; ends are exclusive.",
+        **_object(
+            {
+                "schema": {"const": 1},
+                **{name: {"type": "array", "items": _object(item)} for name, item in lists.items()},
                 "files": _texts(),
                 "notices": _texts(),
             }

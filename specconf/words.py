@@ -5,8 +5,9 @@ A word can be fully known, unresolved (`$EXTRA`, `{{ }}`, `"$@"`) or a set of ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
@@ -56,18 +57,36 @@ def same(left: Value, right: Value) -> bool:
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
+class Position(Protocol):
+    """A position in a text, as PyYAML marks it: all counted from 0."""
+
+    index: int
+    line: int
+    column: int
+
+
+class Places(Protocol):
+    """Where the characters of a text stand, which may be a part of another file."""
+
+    def span_of(self, start: int, end: int) -> Span:
+        """The place of the characters between two indices."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
 
     `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
-    options of its own.
+    options of its own. `partial`: the text of a word that is known in part, with what is not known as it is written.
+    `places`: where each character of the value stands, if that is known (a JSON over several lines).
     """
 
     value: str | None
     span: Span | None = None
     raw: str = ""
     may_be_many: bool = False
+    partial: str = ""
+    places: Places | None = field(default=None, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -79,7 +98,8 @@ class Word:
 class Launch:
     """One start of one engine as written: the program's words, the environment beside it, and the files it names.
 
-    `argv` starts with the program. `files` maps the path as written in argv to the file's text, for option files.
+    `argv` starts with the program. `files` maps the path as written in argv to the file's text, for option files;
+    `places` holds where such a text stands, when it is a part of another file.
     """
 
     engine: str
@@ -87,6 +107,14 @@ class Launch:
     env: tuple[tuple[str, Word], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
+    places: Mapping[str, Places] = field(default_factory=dict, compare=False, repr=False)
+
+    def place_in(self, name: str, start: Position, end: Position) -> Span:
+        """The place of a part of one of its files, in the file that the text was read from."""
+        placed = self.places.get(name)
+        if placed is not None:
+            return placed.span_of(start.index, end.index)
+        return Span(name, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
 
 def words(*texts: str) -> tuple[Word, ...]:

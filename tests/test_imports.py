@@ -67,3 +67,41 @@ def test_how_an_engine_is_asked_loads_no_builder() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert ran.stdout.strip() == "[]"
+
+
+UNUSED = (
+    "yaml",
+    "specconf.compat.database",
+    "specconf.readers",
+    "specconf.rules",
+    "specconf.engines",
+    "specconf.models",
+)
+LINTED = {
+    "serve.sh": "docker run vllm/vllm-openai:v0.33.0 --model m --speculative-model d\n",
+    "engine.yaml": "# trtllm-serve 1.4.0rc1\nspeculative_config: {decoding_type: Eagle3, max_draft_len: 3}\n",
+    "plain.yaml": "kind: ConfigMap\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "absent"),
+    [
+        ("serve.sh", (*HEAVY, "xml", "multiprocessing", "concurrent.futures")),
+        ("engine.yaml", (*HEAVY, "xml", "multiprocessing", "concurrent.futures", "tree_sitter", "tree_sitter_bash")),
+        ("plain.yaml", (*HEAVY, "xml", "multiprocessing", "concurrent.futures", "tree_sitter", "rapidfuzz", *UNUSED)),
+    ],
+)
+def test_lint_loads_what_a_file_needs(name: str, absent: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / name).write_text(LINTED[name], encoding="utf-8")
+    code = (
+        "import sys\n"
+        "from specconf.cli.main import main\n"
+        f"sys.argv = ['specconf', 'lint', {str(tmp_path / name)!r}]\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    print('ended:', ended.code)\n"
+        f"print('loaded:', [m for m in {absent!r} if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.splitlines()[-1] == "loaded: []"
+    looked_at = 0 if name == "plain.yaml" else 1
+    assert f"{looked_at} file" in ran.stdout, ran.stdout

@@ -17,20 +17,20 @@ from specconf.cli.common import (
     engine_option,
     fail_on_option,
     failed,
-    form_option,
     network_options,
+    print_report,
     read_spec,
     release_option,
+    report_form_option,
     wants_asking,
     wants_online,
-    write_atomically,
 )
 from specconf.codes import CODES
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
 from specconf.report.asked import unasked_line
-from specconf.report.json_report import render_json, report_json
+from specconf.report.formats import check_text
 from specconf.report.model import Cell, LaunchRow, Report, selected
 from specconf.report.text import render_check
 from specconf.rules.judge import judge_spec
@@ -48,7 +48,7 @@ _MOST_SEARCHED = 6
 @engine_option
 @release_option
 @click.option("--all-releases", is_flag=True, help="Every release the database knows.")
-@form_option
+@report_form_option
 @click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
 @click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
 @click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
@@ -106,12 +106,12 @@ def command(
     else:
         report = _run(plan, asked, None)
     text = (
-        render_json(report_json(report))
-        if form == "json"
+        check_text(form, report, Severity(fail_on))
+        if form != "text"
         else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet, fail_on=Severity(fail_on))
         + _statistics(report, statistics)
     )
-    _print(text, output, color)
+    print_report(text, output, color)
     for notice in report.notices:
         click.echo(f"specconf: {notice}", err=True)
     unasked = unasked_line(report.sides) if asking else ""
@@ -195,10 +195,3 @@ def _statistics(report: Report, wanted: bool) -> str:
         counted[finding.code] = counted.get(finding.code, 0) + 1
     rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
     return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)
-
-
-def _print(text: str, output: Path | None, color: str) -> None:
-    if output is not None:
-        write_atomically(output, click.unstyle(text))
-        return
-    click.echo(text, nl=False, color={"always": True, "never": False}.get(color))

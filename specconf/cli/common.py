@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from specconf.cli.project import Project, find_project
-from specconf.compat.database import Database, engine_name, load_database
-from specconf.compat.sources import ENGINE_NAMES
-from specconf.compat.view import View
-from specconf.engines.base import Engine, Models
 from specconf.errors import InputError, UsageError
 from specconf.findings import Finding, Severity
-from specconf.whole import written_whole
+from specconf.report.formats import FORMATS
 
 if TYPE_CHECKING:
+    from specconf.compat.database import Database
+    from specconf.compat.view import View
+    from specconf.engines.base import Engine, Models
     from specconf.models import Resolver
     from specconf.settings import Settings
     from specconf.spec import LoadedSpec
@@ -32,10 +31,15 @@ NEWEST = "newest final release known"
 
 
 def _complete_engine(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from specconf.compat.sources import ENGINE_NAMES
+
     return [name for name in (*ENGINE_NAMES, "trtllm") if name.startswith(incomplete)]
 
 
 def _complete_release(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from specconf.compat.database import load_database
+    from specconf.compat.sources import ENGINE_NAMES
+
     found = [f"{name}={release}" for name in ENGINE_NAMES for release in reversed(load_database(name).line.names)]
     return [text for text in found if text.startswith(incomplete)]
 
@@ -50,6 +54,9 @@ release_option = click.option(
 )  # fmt: skip
 form_option = click.option(
     "--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+report_form_option = click.option(
+    "--format", "-f", "form", type=click.Choice(FORMATS), default="text", show_default=True
 )
 db_option = click.option(
     "--db", "overlays", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
@@ -123,6 +130,8 @@ def read_spec(path: str) -> LoadedSpec:
 
 def write_atomically(path: Path, text: str, *, executable: bool = False) -> None:
     """Write a file whole or not at all. InputError when the place cannot be written."""
+    from specconf.whole import written_whole
+
     mode = 0o777 if executable else 0o666
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,6 +139,18 @@ def write_atomically(path: Path, text: str, *, executable: bool = False) -> None
             stream.write(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def print_report(text: str, output: Path | None, color: str, *, err: bool = False) -> None:
+    """A report to standard output, with `err` to the other one, or to a file.
+
+    What no text can hold, such as bytes of a file's name, is escaped.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if output is not None:
+        write_atomically(output, click.unstyle(text))
+        return
+    click.echo(text, nl=False, color={"always": True, "never": False}.get(color), err=err)
 
 
 def _umask() -> int:
@@ -148,6 +169,9 @@ class Asked:
     @classmethod
     def parse(cls, engines: Iterable[str], releases: Iterable[str], spec: Spec | None) -> Asked:
         """Engines: those asked for, else those with a release asked for, else those of the spec, else all."""
+        from specconf.compat.database import engine_name
+        from specconf.compat.sources import ENGINE_NAMES
+
         named = list(dict.fromkeys(engine_name(e) for e in engines))
         by_engine: dict[str, list[str]] = {}
         bare: list[str] = []
@@ -192,6 +216,8 @@ class Session:
 
     def database(self, engine: str) -> Database:
         """The database of an engine with this run's overlays."""
+        from specconf.compat.database import load_database
+
         return load_database(engine, self.overlays)
 
     def views(self, engine: str, asked: Asked, spec: Spec | None, *, every: bool = False) -> list[tuple[View, str]]:
@@ -228,6 +254,7 @@ class Session:
         draft_revision: str | None = None,
     ) -> Models:
         """Two models by name; None where the launch has none."""
+        from specconf.engines.base import Models
         from specconf.models.view import model_views
 
         resolve = self.resolver.resolve
@@ -240,6 +267,7 @@ class Session:
 
     def models_written(self, settings: Settings, engine: Engine) -> Models:
         """The models that a launch names, as far as its words show them."""
+        from specconf.engines.base import Models
         from specconf.models.view import written_models
 
         return Models(*written_models(engine.model_path, engine.draft_path, settings, self.resolver.resolve))

@@ -5,6 +5,9 @@ release = {vllm = "0.33.0"}        # the lowest of all: the command line and the
 fail-on = "warning"                # as --fail-on
 select = ["SC2", "SC3"]            # as --select
 ignore = ["SC206"]                 # as --ignore
+baseline = "specconf-baseline.json"            # as --baseline, relative to the file
+exclude = ["vendor", "charts/**/old-*.yaml"]   # files that lint leaves out, relative to the file
+per-file-ignores = {"examples/*" = ["SC701"]}  # codes, prefixes or constraints that lint does not tell of such files
 """
 
 from __future__ import annotations
@@ -14,12 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specconf.compat.database import engine_name
 from specconf.errors import InputError
 from specconf.findings import Severity
 
-_LISTS = ("db", "select", "ignore")
-_KEYS = (*_LISTS, "release", "fail-on")
+_LISTS = ("db", "select", "ignore", "exclude")
+_KEYS = (*_LISTS, "release", "fail-on", "baseline", "per-file-ignores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,14 @@ class Project:
     fail_on: str = "error"
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    baseline: Path | None = None
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where its file lies: what paths in it are relative to."""
+        return Path(self.path).parent
 
 
 def find_project(start: Path) -> Project:
@@ -67,13 +77,24 @@ def _project(path: Path, table: Mapping[str, Any]) -> Project:
     fail_on = table.get("fail-on", "error")
     if fail_on not in set(Severity):
         raise InputError(f"{path}: `fail-on` is one of {', '.join(Severity)}.")
+    baseline = table.get("baseline")
+    if baseline is not None and not isinstance(baseline, str):
+        raise InputError(f"{path}: `baseline` is the name of a file.")
+    per_file = table.get("per-file-ignores", {})
+    if not isinstance(per_file, dict):
+        raise InputError(f'{path}: `per-file-ignores` is a table of pattern and codes, such as {{"old/*" = ["SC7"]}}.')
     return Project(
         path=str(path),
         db=tuple(path.parent / name for name in lists["db"]),
-        releases={engine_name(engine): release for engine, release in releases.items()},
+        releases=_by_engine(releases),
         fail_on=str(fail_on),
         select=lists["select"],
         ignore=lists["ignore"],
+        baseline=None if baseline is None else path.parent / baseline,
+        exclude=lists["exclude"],
+        per_file_ignores=tuple(
+            (glob, _texts(path, f"per-file-ignores.{glob}", codes)) for glob, codes in per_file.items()
+        ),
     )
 
 
@@ -81,3 +102,11 @@ def _texts(path: Path, key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{path}: `{key}` is a list of texts.")
     return tuple(value)
+
+
+def _by_engine(releases: Mapping[str, str]) -> dict[str, str]:
+    if not releases:
+        return {}
+    from specconf.compat.database import engine_name  # only where a release is set
+
+    return {engine_name(engine): release for engine, release in releases.items()}

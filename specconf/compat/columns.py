@@ -67,6 +67,7 @@ COLUMNS: Mapping[str, Columns] = {
     "named table": _columns("rows", "closed about"),
     "otherwise": _columns("changes because", changes=_CHANGES),
     "step": _columns("stage order releases evidence", "", stage=Stage),
+    "image": _columns("repository evidence", "entrypoint module_entrypoint tags tag_prefix fork platform"),
     "constraint": _columns(
         "id code releases stage effect message evidence",
         "kind step severity severity_reason when set try after unless fix probe twin also common",
@@ -82,7 +83,19 @@ COLUMNS: Mapping[str, Columns] = {
 
 # Columns that hold a list, in rows of every kind that has them.
 LISTS = frozenset(
-    ["names", "no_names", "choices", "methods", "forms", "order", "after", "unless", "also"]
+    [
+        "names",
+        "no_names",
+        "choices",
+        "methods",
+        "forms",
+        "order",
+        "after",
+        "unless",
+        "also",
+        "entrypoint",
+        "module_entrypoint",
+    ]
     + [f"{role}_{what}" for role in ("target", "draft") for what in ("tensors", "tokens")]
 )
 

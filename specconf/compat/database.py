@@ -42,6 +42,7 @@ _NOT_OF_CONSTRAINTS = frozenset(
         "methods",
         "scopes",
         "steps",
+        "images",
         "tables",
         "messages",
         "_examples",
@@ -191,6 +192,11 @@ class Database:
     def steps(self) -> tuple[tuple[Ranges, str, tuple[str, ...]], ...]:
         """The engine's own order of steps inside a stage, per range: (ranges, stage, steps)."""
         return tuple((Ranges.unpack(row["r"]), row["stage"], tuple(row["order"])) for row in self._raw["steps"])
+
+    @property
+    def images(self) -> tuple[Mapping[str, Any], ...]:
+        """The engine's published images, as written: their repositories, what they start, and whose releases their tags are."""
+        return tuple(self._raw["images"])
 
     @cached_property
     def tables(self) -> Mapping[str, Table]:
@@ -400,7 +406,7 @@ def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
         raise OverlayError(f"the database overlay {overlay} was read from {strangers[0]}, which is not a known release")
     replaced = {row["id"] for row in extra["constraints"]}
     merged = dict(raw)
-    for key in ("options", "scopes", "methods", "mapping", "steps"):
+    for key in ("options", "scopes", "methods", "mapping", "steps", "images"):
         merged[key] = [*({**row, "layer": overlay.name} for row in extra[key]), *raw[key]]
     merged["constraints"] = [*extra["constraints"], *(r for r in raw["constraints"] if r["id"] not in replaced)]
     merged["tables"] = {**raw["tables"], **_tables_over(raw["tables"], extra["tables"], overlay.name)}

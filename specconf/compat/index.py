@@ -58,6 +58,10 @@ def _compiled(tree: SourceTree, engine: str, line: ReleaseLine | None) -> dict[s
         "tables": build.tables(tree.yaml(engine, "tables.yaml"), tree.machine_rows(engine, "tables")),
         "mapping": [build.plain(row, "mapping.yaml") for row in _list(tree.yaml(engine, "mapping.yaml"), "mapping")],
         "steps": [build.plain(row, "steps.yaml") for row in _list(tree.yaml(engine, "steps.yaml"), "steps")],
+        "images": [
+            {key: value for key, value in row.items() if key != "evidence"}
+            for row in _list(tree.yaml(engine, "images.yaml"), "images")
+        ],
         "constraints": [
             *(
                 build.constraint(row, groups, path.name)

@@ -22,7 +22,7 @@ BROKEN = frozenset({"file", "row"})
 # Where the bracket of a fact begins that may hold from the oldest known release on.
 _BEGINNING = "0"
 _NESTED = {"probe": "example", "twin": "example", "also": "also", "otherwise": "otherwise", "evidence": "evidence"}
-_UNDATED = {"release"}
+_UNDATED = {"release", "image"}
 
 
 def problems(tree: SourceTree, engine: str, base: ReleaseLine | None = None) -> Iterator[Problem]:

@@ -20,8 +20,8 @@ from specconf.compat.sources import SourceTree
 from specconf.errors import DatabaseError
 
 _MACHINE = {"releases": "release", "options": "option", "tables": "table", "messages": "message"}
-_LISTS = {"methods": "method", "mapping": "mapping", "steps": "step"}
-_NAMED_BY = ("id", "path", "field", "value", "fragment", "version", "stage")
+_LISTS = {"methods": "method", "mapping": "mapping", "steps": "step", "images": "image"}
+_NAMED_BY = ("id", "path", "repository", "field", "value", "fragment", "version", "stage")
 _WORD = re.compile(r"\w+")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from specconf.compat.rows import Option
@@ -20,6 +20,7 @@ from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
+_JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
@@ -52,7 +53,7 @@ class ArgvReader:
         self.builder = builder
         self.names = view.names.get(grammar.scope, {})
         self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
-        self._dotted: set[str] = set()
+        self._dotted: dict[str, list[str]] = {}
         self._switched = ""  # the switch right before the word that is read now
         self._refused = False  # whether the word right before it was taken by nothing
 
@@ -159,7 +160,8 @@ class ArgvReader:
                 self._problem(ProblemKind.INVALID, name, span, value=word.value, expected=expected)
                 return
             value = option.const
-        self._write(match, value, name, span)
+        # What is said of a member stands in the object's own text, which may be on another line than the option.
+        self._write(match, value, name, (word.span or span) if isinstance(value, dict) else span, _key_places(word))
 
     def _value_option(self, match: _Match) -> Option:
         if not match.member:
@@ -186,29 +188,41 @@ class ArgvReader:
             return
         self._write(match, parsed, name, span)
 
-    def _write(self, match: _Match, value: Value, name: str, span: Span | None) -> None:
+    def _write(
+        self, match: _Match, value: Value, name: str, span: Span | None, keys: Mapping[str, Span] | None = None
+    ) -> None:
         written = Written(value, Origin.ARGV, name, where=span)
         option = match.option
         if match.member:
             self._write_member(option, match.member, written)
         elif option.kind == "object" and isinstance(value, dict):
-            self._write_object(option, value, name, span)
+            self._write_object(option, value, name, span, keys or {})
         else:
             self.builder.write(option.path, written)
 
-    def _write_object(self, option: Option, value: JsonValue, name: str, span: Span | None) -> None:
+    def _write_object(
+        self, option: Option, value: JsonValue, name: str, span: Span | None, keys: Mapping[str, Span]
+    ) -> None:
         """A second JSON for the same object replaces the first one whole; a dotted member replaces every JSON."""
         if option.path in self._dotted:
             self._overwritten(name, option.path, span)
             return
         self._drop(option.path, name)
         for member in values.members(option, value, self.view):
-            self.builder.write(member.path, Written(member.value, Origin.ARGV, member.key, where=span))
+            self.builder.write(
+                member.path, Written(member.value, Origin.ARGV, member.key, where=keys.get(member.key, span))
+            )
 
     def _write_member(self, option: Option, key: str, written: Written) -> None:
-        if option.path not in self._dotted:
+        # Each spelling of the option gathers an object of its own; the one that is met last replaces those before it.
+        base = self.grammar.canonical(written.spelling.partition(".")[0])
+        groups = self._dotted.setdefault(option.path, [])
+        if base not in groups:
             self._drop(option.path, written.spelling)
-            self._dotted.add(option.path)
+            groups.append(base)
+        elif base != groups[-1]:
+            self._overwritten(groups[-1], f"{option.path}.{key}", written.where)
+            return
         if key.endswith("+") and isinstance(written.value, str):  # the elements of a list, parted by commas
             key = key.removesuffix("+")
             written = Written(list(written.value.split(",")), written.origin, written.spelling, where=written.where)
@@ -289,6 +303,16 @@ class ArgvReader:
 
 def _is_flag(text: str) -> bool:
     return len(text) > 1 and text.startswith("-") and not _NEGATIVE_NUMBER.match(text)
+
+
+def _key_places(word: Word) -> dict[str, Span]:
+    """The places of the keys in a JSON whose characters have places; of two of one name the first counts."""
+    if word.places is None or word.value is None:
+        return {}
+    found: dict[str, Span] = {}
+    for match in _JSON_KEY.finditer(word.value):
+        found.setdefault(match[1], word.places.span_of(match.start(), match.end(1) + 1))
+    return found
 
 
 def _placed(problem: Problem, span: Span | None) -> Problem:

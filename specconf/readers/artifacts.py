@@ -7,10 +7,13 @@ error here, because the engine would keep the last one in silence. What the opti
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Never
 
 from specconf.errors import InputError
+from specconf.readers.found import ReadLaunch
+from specconf.readers.fragments import Document
+from specconf.readers.optionkeys import engine_of
+from specconf.readers.stated import Firmness, Stated
 from specconf.words import Launch, Span, Word
 
 ENGINES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm"}
@@ -25,15 +28,6 @@ FILE_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A launch and the release that its file states, with the place where it is stated."""
-
-    launch: Launch
-    release: str | None
-    release_where: Span | None
-
-
 def canonical_engine(name: str, where: Span | None = None) -> str:
     """The engine's name as used everywhere; an unknown name is an error."""
     if name not in ENGINES:
@@ -45,7 +39,17 @@ def canonical_engine(name: str, where: Span | None = None) -> str:
 # -- argv JSON
 
 
-def read_argv_json(text: str, path: str) -> Artifact:
+def argv_json_launches(document: Document) -> list[ReadLaunch]:
+    """The launch in a file written by `specconf compile --format argv`."""
+    return [read_argv_json(document.text, document.path)]
+
+
+def option_file_launches(document: Document) -> list[ReadLaunch]:
+    """The launch that takes everything from an engine's option file."""
+    return [ReadLaunch(read_engine_yaml(document.text, document.path, document.engine), in_script=False)]
+
+
+def read_argv_json(text: str, path: str) -> ReadLaunch:
     """The launch in a file written by `specconf compile --format argv`."""
     body = _json_object(text, path)
     where = Span(path, 1, 1)
@@ -66,7 +70,8 @@ def read_argv_json(text: str, path: str) -> Artifact:
         files=tuple(_texts(body, "files", where)),
         span=where,
     )
-    return Artifact(launch, release, where if release is not None else None)
+    stated = () if release is None else (Stated(engine, release, Firmness.EXACT, "its field release", where),)
+    return ReadLaunch(launch, stated, in_script=False)
 
 
 def _json_object(text: str, path: str) -> dict[str, Any]:
@@ -117,9 +122,9 @@ def _texts(body: dict[str, Any], key: str, where: Span) -> list[tuple[str, str]]
 
 
 def read_engine_yaml(text: str, path: str, engine: str | None = None) -> Launch:
-    """A launch that takes everything from one option file; without `engine` its speculation keys tell which."""
+    """A launch that takes everything from one option file; without `engine` its keys tell which."""
     options = load_options(text, path)
-    chosen = canonical_engine(engine) if engine else recognised_engine(options)
+    chosen = canonical_engine(engine) if engine else engine_of(options)
     if chosen is None:
         raise InputError(
             "this option file does not show which engine it is for",
@@ -129,22 +134,6 @@ def read_engine_yaml(text: str, path: str, engine: str | None = None) -> Launch:
     where = Span(path, 1, 1)
     argv = tuple(Word(value=word, span=where, raw=word) for word in (*FILE_OPTIONS[chosen], path))
     return Launch(engine=chosen, argv=argv, files=((path, text),), span=where)
-
-
-def recognised_engine(options: dict[Any, Any]) -> str | None:
-    """The engine that an option file's keys speak of, None when they do not tell or contradict each other."""
-    found = set()
-    if any(isinstance(key, str) and key.replace("_", "-").startswith("speculative-algo") for key in options):
-        found.add("sglang")
-    for key in ("speculative_config", "speculative-config"):
-        nested = options.get(key)
-        if not isinstance(nested, dict):
-            continue
-        if "decoding_type" in nested:
-            found.add("tensorrt-llm")
-        if "method" in nested:
-            found.add("vllm")
-    return found.pop() if len(found) == 1 else None
 
 
 def load_options(text: str, path: str) -> dict[Any, Any]:

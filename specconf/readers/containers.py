@@ -1,6 +1,6 @@
 """What `docker run` starts: the image, the command inside it, and the environment it is given.
 
-An image says the engine's release by its tag, and for some images the program by their entrypoint; both are one table.
+An image says the engine's release by its tag, and for some images the program by their entrypoint: `images` knows them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from specconf.readers.images import Image, known_images
+from specconf.readers.stated import Firmness, Stated
 from specconf.readers.wrappers import program_name
-from specconf.words import Span, Word
+from specconf.words import Word
 
 _PROGRAMS = frozenset({"docker", "podman", "nerdctl"})
 _VALUED = """
@@ -22,23 +24,10 @@ _VALUED = """
 VALUED = frozenset(_VALUED.split())
 _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
+_DEFAULT = re.compile(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
 _TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A published image of an engine. `entrypoint`: the program's words that the image adds itself."""
-
-    engine: str
-    repository: str
-    entrypoint: tuple[str, ...] = ()
-
-
-IMAGES: tuple[Image, ...] = (
-    Image("vllm", "vllm/vllm-openai", ("vllm", "serve")),
-    Image("sglang", "lmsysorg/sglang"),
-    Image("tensorrt-llm", "nvidia/tensorrt-llm/release"),
-)
+# What tags say of the platform behind the release, which is the same inside.
+_PLATFORM = re.compile(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +42,15 @@ class Container:
     env: tuple[tuple[str, Word], ...]
     env_files: tuple[Word, ...]
     volumes: tuple[tuple[str, str], ...]
-    image: Image | None
-    release: str | None
-    image_where: Span | None
+    stated: tuple[Stated, ...]
 
 
 def started_container(words: tuple[Word, ...]) -> Container | None:
-    """The container that a command starts, if it is a `docker run`."""
+    """The container that a command starts or enters: `docker run`, `docker exec`, `kubectl exec`."""
     at = _after_run(words)
     if at is None:
-        return None
+        inside = _after_exec(words)
+        return Container(inside, (), (), (), ()) if inside else None
     env: list[tuple[str, Word]] = []
     env_files: list[Word] = []
     volumes: list[tuple[str, str]] = []
@@ -70,7 +58,8 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
     while at < len(words):
         text = words[at].text
         if not text.startswith("-"):
-            if words[at].value is not None or not words[at].may_be_many:
+            word = words[at]
+            if word.value is not None or not word.may_be_many or image_of(word) is not None:
                 break
             at += 1  # `docker run $OPTIONS image`
             continue
@@ -86,13 +75,13 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
         at += 2 if separate else 1
     if at >= len(words):
         return None
-    image, release = known_image(words[at].value or "")
+    image = image_of(words[at])
     command = words[at + 1 :]
     if entrypoint is not None and entrypoint.value:
         command = (entrypoint, *command)
-    elif image is not None and image.entrypoint and not _is_program(command):
-        command = (*_entrypoint_words(image, command, words[at]), *command)
-    return Container(command, tuple(env), tuple(env_files), tuple(volumes), image, release, words[at].span)
+    elif image is not None:
+        command = (*image.program(command, words[at]), *command)
+    return Container(command, tuple(env), tuple(env_files), tuple(volumes), image.stated if image else ())
 
 
 def _after_run(words: tuple[Word, ...]) -> int | None:
@@ -103,6 +92,24 @@ def _after_run(words: tuple[Word, ...]) -> int | None:
     if values[1:2] == ["run"]:
         return 2
     return 3 if values[1:3] == ["container", "run"] else None
+
+
+def _after_exec(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command in `docker exec NAME …`, `docker compose exec SERVICE …` and `kubectl exec POD -- …`."""
+    program, values = program_name(words[0]), [word.value for word in words]
+    if program in ("kubectl", "oc") and "exec" in values and "--" in values:
+        return words[values.index("--") + 1 :]
+    at = 1
+    if program in _PROGRAMS and values[1:2] in (["compose"], ["container"]):
+        at = 2
+    elif program not in _PROGRAMS and program not in ("docker-compose", "podman-compose"):
+        return ()
+    if "exec" not in values[at : at + 5] and not (at == 2 and "run" in values[at : at + 5]):
+        return ()
+    at = next(place for place in range(at, len(words)) if values[place] in ("exec", "run")) + 1
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in VALUED else 1
+    return words[at + 1 :]
 
 
 def _option(words: tuple[Word, ...], at: int) -> tuple[str, bool, Word | None]:
@@ -139,26 +146,49 @@ def path_inside(name: str, volumes: tuple[tuple[str, str], ...]) -> str | None:
     return None
 
 
-def _is_program(command: tuple[Word, ...]) -> bool:
-    """Whether the words after an image with an entrypoint of its own still start a program."""
-    return bool(command) and program_name(command[0]) == "vllm"
+@dataclass(frozen=True, slots=True)
+class UsedImage:
+    """An engine's image as a file names it: whose it is, what it starts by itself, and the release that its name states."""
+
+    image: Image
+    stated: tuple[Stated, ...]
+
+    def program(self, command: tuple[Word, ...], where: Word) -> tuple[Word, ...]:
+        """The words that the image's entrypoint puts before a command; none where it has none, or is written again.
+
+        Of an entrypoint that changed, the one whose release is stated, else that which the command's options fit.
+        """
+        from specconf.readers.launches import match_program
+
+        entrypoint = self.image.entrypoint
+        match = match_program(command)
+        if not entrypoint or (match is not None and match.program.engine == self.image.engine):
+            return ()
+        if self.image.module_entrypoint and any(word.text.partition("=")[0] == "--model" for word in command):
+            entrypoint = self.image.module_entrypoint
+        return tuple(Word(value=text, span=where.span, raw=text) for text in entrypoint)
 
 
-def _entrypoint_words(image: Image, command: tuple[Word, ...], where: Word) -> tuple[Word, ...]:
-    """The words that the image adds; one that is given its model as an option is of the old kind, a module."""
-    texts = image.entrypoint
-    options = [word.text.partition("=")[0] for word in command]
-    if image.engine == "vllm" and "--model" in options:
-        texts = ("python3", "-m", "vllm.entrypoints.openai.api_server")
-    return tuple(Word(value=text, span=where.span, raw=text) for text in texts)
-
-
-def known_image(name: str) -> tuple[Image | None, str | None]:
-    """The engine's image that a reference names, and the release in its tag; mirrors keep the end of the name."""
-    reference = name.partition("@")[0]
-    repository, _, tag = reference.rpartition(":") if ":" in reference.rpartition("/")[2] else (reference, "", "")
-    for image in IMAGES:
+def image_of(reference: Word) -> UsedImage | None:
+    """The engine's image that a reference names; mirrors keep the end of the name. None for all others."""
+    written = reference.value if reference.value is not None else reference.partial or reference.raw
+    name = _DEFAULT.sub(r"\1", written).partition("@")[0]
+    name = name.removeprefix("docker://").replace("#", "/")  # as container runtimes of clusters have it
+    repository, _, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "")
+    for image in known_images():
         if repository == image.repository or repository.endswith("/" + image.repository):
-            found = _TAG.match(tag)
-            return image, found["release"] if found else None
-    return None, None
+            return UsedImage(image, _stated_by(image, tag, reference))
+    return None
+
+
+def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
+    engine, where = image.engine, reference.span
+    if reference.value is None and not _TAG.match(tag):
+        return ()  # the tag itself is a variable
+    mapped = image.tags.get(_PLATFORM.sub("", tag.removeprefix("v"))) if image.tags is not None else None
+    if image.tags is not None:
+        return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()
+    found = _TAG.match(tag)
+    if found is None:
+        return (Stated(engine, tag or "latest", Firmness.FLOATING, "image tag", where),)
+    return (Stated(engine, found["release"], Firmness.FORK if image.fork else Firmness.EXACT, "image tag", where),)

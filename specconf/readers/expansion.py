@@ -139,7 +139,15 @@ def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
     words = _looked_up(piece, scope)
     texts = [word.value for word in words] if words is not None else [None]
     known = [text for text in texts if text is not None]
-    return _Cell(" ".join(known)) if len(known) == len(texts) else _Cell(piece.raw, known=False)
+    return _Cell(" ".join(known)) if len(known) == len(texts) else _Cell(_as_assigned(piece, scope), known=False)
+
+
+def _as_assigned(piece: Parameter, scope: Scope) -> str:
+    """An unknown variable as its assignment has it (`${TAG:-v1}`), which tells more than its name; else as it is written."""
+    held = scope.values.get(piece.name)
+    if isinstance(held, Word) and held.value is None and "${" in held.raw and piece.default is None:
+        return held.partial or held.raw.strip('"')
+    return piece.raw
 
 
 def _substituted(raw: str, scope: Scope) -> str | None:
@@ -208,7 +216,7 @@ class _Fields:
         words = _looked_up(piece, self.scope)
         if words is None:
             many = not piece.quoted or piece.index == "@"
-            self.current.append(_Cell(piece.raw, known=False, many=many))
+            self.current.append(_Cell(_as_assigned(piece, self.scope), known=False, many=many))
         elif not piece.quoted:
             self._split(piece, words)
         elif piece.index == "@":
@@ -259,6 +267,8 @@ def _braces(cells: list[_Cell | Word]) -> list[list[_Cell | Word]]:
             units.extend(_Cell(char, plain=True) for char in cell.text)
         else:
             units.append(cell)
+    if not any(_is(unit, ",") or _is(unit, ".") for unit in units) or not any(_is(unit, "}") for unit in units):
+        return [units]  # nothing to expand, however many braces there are
     if _unclear(units):
         return [[_Cell("".join(unit.text for unit in units), known=False, many=True)]]
     return _alternatives(units)
@@ -343,4 +353,5 @@ def _word(cells: list[_Cell | Word] | list[_Cell], raw: str | None, span: Span |
     known = all(cell.known if isinstance(cell, _Cell) else cell.value is not None for cell in cells)
     many = any(cell.many if isinstance(cell, _Cell) else cell.may_be_many for cell in cells)
     value = text if known and not home else None
-    return Word(value=value, span=span, raw=text if raw is None else raw, may_be_many=many and not known)
+    partial = "" if known else text
+    return Word(value, span, text if raw is None else raw, many and not known, partial)

@@ -6,11 +6,20 @@ A launch keeps its words as written. What an option means, in which release, is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from specconf.errors import InputError
-from specconf.readers.containers import Container, path_inside, started_container
+from specconf.readers.containers import Container, image_of, path_inside, started_container
+from specconf.readers.found import ReadLaunch
+from specconf.readers.fragments import Document, Fragment
+from specconf.readers.front_ends import as_engine
+from specconf.readers.nested import NestedScript
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.source import Placed, SourceText
+from specconf.readers.stated import Stated
+from specconf.readers.templates import holes_in, without_holes
 from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
@@ -103,21 +112,12 @@ def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
     return "?", at
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLaunch:
-    """A launch in a script, with the release of its image's tag. `orphans`: words of a command right after it that
-    starts with an option. Such a command is what a comment or a missing backslash cuts off: the shell runs it as a
-    program of its own. `env_files`: files not read that may set variables for the launch.
-    """
-
-    launch: Launch
-    release: str | None = None
-    release_where: Span | None = None
-    orphans: tuple[Word, ...] = ()
-    env_files: tuple[Word, ...] = ()
+def script_launches(document: Document) -> list[ReadLaunch]:
+    """The launches in a shell script, as a deploy file."""
+    return find_launches(document.text, document.path)
 
 
-def find_launches(text: str, path: str) -> list[FoundLaunch]:
+def find_launches(text: str, path: str) -> list[ReadLaunch]:
     """The launches in a shell script. Fails when a launch stands where the script cannot be parsed."""
     try:
         return _in_script(text, read_shell(text, path), (), ())
@@ -127,28 +127,40 @@ def find_launches(text: str, path: str) -> list[FoundLaunch]:
 
 def _in_script(
     text: str, script: Script, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
-) -> list[FoundLaunch]:
+) -> list[ReadLaunch]:
     files = (*files, *script.files)
-    found: list[FoundLaunch] = []
+    found: list[ReadLaunch] = []
     for at, command in enumerate(script.commands):
         env_files += _sourced(command.words)
         orphans = _orphans(script.commands[at + 1 : at + 2])
         found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
-    _refuse_hidden(script, found=bool(found), mentioned=_mentions_program(text))
+    _refuse_hidden(script, found=bool(found), mentioned=mentions_program(text))
     return found
 
 
-def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[FoundLaunch]:
+def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
+    found = _of_command(command, files, env_files)
+    used = image_of(command.image) if command.image is not None else None
+    return [_with_stated(item, used.stated) for item in found] if used is not None else found
+
+
+def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     inner = _script_word(command.words)
     if inner is not None:
-        script = _inner_script(inner, command.span.path)
         # What stands in the environment of the shell stands in that of everything it starts.
-        commands = tuple(replace(c, env=tuple({**dict(command.env), **dict(c.env)}.items())) for c in script.commands)
-        return _in_script(inner.text, replace(script, commands=commands), files, env_files)
+        script = _inner_script(inner, command.span.path, _given(command.env))
+        return _in_script(inner.text, script, files, env_files)
+    if command.nested is not None and command.nested.word in command.words[2:] and _operand(command.words) is not None:
+        return _in_nested(command, command.nested, files, env_files)
+    started = _started_script(command.words, files)
+    if started is not None and started.text is not None:
+        others = tuple(file for file in files if file is not started)
+        return _in_script(started.text, _script_of(started, _given(command.env)), others, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
+    command = replace(command, words=as_engine(command.words))
     match = match_program(command.words)
     if match is None:
         return []
@@ -158,23 +170,100 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
             where=command.span,
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
-    return [FoundLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
+    return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
 
 
-def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[FoundLaunch]:
+def _in_nested(
+    command: ShellCommand, nested: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in a script of which parts are not known."""
+    script = read_shell(nested.text.text, command.span.path, inside=nested.text, given=_given(command.env))
+    commands = tuple(_with_holes(c, nested.holes) for c in script.commands)
+    found = _in_script(nested.text.text, replace(script, commands=commands), files, env_files)
+    return [_launch_with_holes(item, nested.holes) for item in found]
+
+
+def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
     words, assignments = stripped(container.words)
     own = tuple(assignment_of(word) for word in assignments)
     inside = replace(command, words=words, env=(*container.env, *own))
     shared = [replace(file, name=name) for file in files if (name := path_inside(file.name, container.volumes))]
     # A container gets no variables of the shell around it.
     found = _in_command(inside, (*files, *shared), container.env_files) if words else []
-    image, release, where = container.image, container.release, container.image_where
-    if image is None or release is None:
-        return found
-    return [
-        replace(item, release=release, release_where=where) if item.launch.engine == image.engine else item
-        for item in found
-    ]
+    return [_with_stated(item, container.stated) for item in found]
+
+
+def _with_stated(item: ReadLaunch, stated: tuple[Stated, ...]) -> ReadLaunch:
+    """A launch with what is stated of its engine, behind what was found nearer to it."""
+    own = tuple(one for one in stated if one.engine == item.launch.engine)
+    return replace(item, stated=(*item.stated, *own))
+
+
+MANY = "further words"  # how words that a file does not show are told
+
+
+def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
+    """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
+    files = tuple(_file(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
+    try:
+        if fragment.script is not None:
+            text = fragment.script.text
+            script = read_shell(text, path, inside=fragment.script, given=_given(fragment.env))
+            if fragment.holes:
+                script = replace(script, commands=tuple(_with_holes(c, fragment.holes) for c in script.commands))
+            found = _in_script(text, script, files, fragment.env_files)
+        else:
+            found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
+    except RecursionError as error:
+        raise InputError("nested too deeply to be a deploy script", where=Span(path, 1, 1)) from error
+    image = image_of(fragment.image) if fragment.image is not None else None
+    stated = (*(image.stated if image else ()), *fragment.stated)
+    found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
+
+
+def _with_holes(command: ShellCommand, holes: Mapping[str, str]) -> ShellCommand:
+    """A command whose unknown parts are told as such; a script in it keeps its text until it was looked into."""
+    kept = {id(_script_word(command.words[at:])) for at, _ in enumerate(command.words)}
+    env = tuple((name, without_holes(word, holes)) for name, word in command.env)
+    image = without_holes(command.image, holes) if command.image is not None else None
+    words = tuple(word if id(word) in kept else without_holes(word, holes) for word in command.words)
+    return replace(command, words=words, env=env, image=image)
+
+
+def _launch_with_holes(item: ReadLaunch, holes: Mapping[str, str]) -> ReadLaunch:
+    launch = item.launch
+    argv = tuple(without_holes(word, holes) for word in launch.argv)
+    env = tuple((name, without_holes(word, holes)) for name, word in launch.env)
+    files = tuple((name, text) for name, text in launch.files if not holes_in(text, holes))
+    stated = tuple(one for one in item.stated if not holes_in(one.text, holes))
+    return replace(
+        item,
+        launch=replace(launch, argv=argv, env=env, files=files),
+        stated=stated,
+        orphans=tuple(without_holes(word, holes) for word in item.orphans),
+    )
+
+
+def _file(name: str, text: str | Placed, where: Span) -> ShellFile:
+    if isinstance(text, Placed):
+        return ShellFile(name, text.text, where, text)
+    return ShellFile(name, text, where)
+
+
+def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
+    words = fragment.words
+    image = image_of(fragment.image) if fragment.image is not None else None
+    if fragment.adds_program and image is not None and fragment.image is not None:
+        words = (*image.program(words, fragment.image), *words)
+    if not words:
+        return []
+    words, assignments = stripped(words)
+    own = tuple(assignment_of(word) for word in assignments)
+    if fragment.open_ended:
+        words = (*words, Word(value=None, span=fragment.where, raw=MANY, may_be_many=True))
+    span = fragment.where or words[0].span or Span(path)
+    return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, fragment.env_files) if words else []
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
@@ -182,29 +271,100 @@ _COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
 _VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
-def _script_word(words: tuple[Word, ...]) -> Word | None:
-    """The script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
-    if program_name(words[0]) not in _SHELLS:
+def script_index(words: tuple[Word, ...]) -> int | None:
+    """The index of the script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
+    at = _operand(words)
+    if at is None or not _has_command_option(words[1:at]):
         return None
-    at, found = 1, False
-    while at < len(words):
-        text = words[at].value or ""
-        if not text.startswith(("-", "+")):
-            break
-        found = found or _COMMAND_OPTION.match(text) is not None
-        at += 2 if _VALUED_OPTION.match(text) else 1
-    return words[at] if found and at < len(words) and words[at].value is not None else None
+    return at if words[at].value is not None else None
 
 
-def _inner_script(word: Word, path: str) -> Script:
-    """A script in one word. Its places are exact when the word is the script in quotes, else they are the word's."""
-    assert word.value is not None
-    span = word.span
-    if span is None or word.raw[1:-1] != word.value:
-        script = read_shell(word.value, path)
+def _script_word(words: tuple[Word, ...]) -> Word | None:
+    at = script_index(words)
+    return words[at] if at is not None else None
+
+
+def _operand(words: tuple[Word, ...]) -> int | None:
+    """The index of a shell's first word that is no option."""
+    if not words or program_name(words[0]) not in _SHELLS:
+        return None
+    at = 1
+    while at < len(words) and (words[at].value or "").startswith(("-", "+")):
+        at += 2 if _VALUED_OPTION.match(words[at].text) else 1
+    return at if at < len(words) else None
+
+
+def _has_command_option(words: tuple[Word, ...]) -> bool:
+    return any(_COMMAND_OPTION.match(word.value or "") for word in words)
+
+
+def _started_script(words: tuple[Word, ...], files: tuple[ShellFile, ...]) -> ShellFile | None:
+    """The file that `bash FILE` or a command such as `/scripts/run.sh` runs, where its text is at hand."""
+    at = _operand(words)
+    named = words[at].value if at is not None and not _has_command_option(words[1:at]) else words[0].value
+    file = next((file for file in files if file.name == named), None)
+    is_script = file is not None and (at is not None or file.name.endswith(".sh") or (file.text or "").startswith("#!"))
+    return file if is_script else None
+
+
+Environment: TypeAlias = tuple[tuple[str, Word], ...]
+
+
+def _given(env: Environment) -> Environment:
+    """The environment of a script; the value of a secret is put into no word."""
+    return tuple((name, _guarded(name, word)) for name, word in env)
+
+
+def _script_of(file: ShellFile, given: Environment) -> Script:
+    """The script in a file; all of it has the file's place where its text has none of its own."""
+    if file.placed is not None:
+        return read_shell(file.placed.text, file.placed.path, inside=file.placed, given=given)
+    script = read_shell(file.text or "", file.span.path, given=given)
+    return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
+
+
+def _inner_script(word: Word, path: str, given: Environment) -> Script:
+    """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
+    span, text = word.span, word.text
+    if isinstance(word.places, Placed):
+        return read_shell(text, path, inside=word.places, given=given)
+    places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
+    if span is not None and places is not None:
+        return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places), given=given)
+    if span is None or word.raw[1:-1] != text:
+        script = read_shell(text, path, given=given)
         commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
-        return replace(script, commands=commands)
-    return read_shell(word.value, path, Span(path, span.line, span.column + 1))
+        return replace(
+            script, commands=commands, files=tuple(_file_at(file, span or Span(path)) for file in script.files)
+        )
+    return read_shell(text, path, Span(path, span.line, span.column + 1), given=given)
+
+
+_ESCAPABLE = frozenset('"$`\\')
+
+
+def _unquoted_places(raw: str, text: str) -> list[int] | None:
+    """Where each character of a script stands in its quotes; None where a variable was put in."""
+    places: list[int] = []
+    at, double = 1, raw[0] == '"'
+    for char in text:
+        while double and raw.startswith("\\\n", at):
+            at += 2
+        if double and raw.startswith("\\", at) and raw[at + 1 : at + 2] in _ESCAPABLE:
+            at += 1
+        if raw[at : at + 1] != char:
+            return None
+        places.append(at)
+        at += 1
+    return places
+
+
+def _file_at(file: ShellFile, span: Span) -> ShellFile:
+    """A file all of whose text is at one place."""
+    if file.text is None:
+        return replace(file, span=span)
+    whole = Placed(file.text, SourceText("\n", span.path, span), [0] * len(file.text))
+    return replace(file, span=span, placed=whole)
 
 
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:
@@ -232,7 +392,7 @@ def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
     no launch was found.
     """
     for problem in script.problems:
-        if (mentioned and not found) or _mentions_program(problem.text):
+        if (mentioned and not found) or mentions_program(problem.text):
             raise InputError(
                 "the shell syntax cannot be parsed here",
                 where=_first_line(problem.span),
@@ -249,7 +409,8 @@ def _mention(program: Program) -> str:
 _MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
 
 
-def _mentions_program(text: str) -> bool:
+def mentions_program(text: str) -> bool:
+    """Whether a text holds the words that start an engine, wherever they stand."""
     return _MENTION.search(text) is not None
 
 
@@ -259,12 +420,14 @@ def _first_line(span: Span) -> Span:
 
 def _launch(command: ShellCommand, engine: str, files: tuple[ShellFile, ...]) -> Launch:
     named = _named_values(command.words)
+    held = {file.name: file for file in files if file.text is not None and file.name in named}
     return Launch(
         engine=engine,
         argv=command.words,
         env=kept_environment(command.env),
-        files=tuple((file.name, file.text) for file in files if file.text is not None and file.name in named),
+        files=tuple((name, file.text) for name, file in held.items() if file.text is not None),
         span=command.span,
+        places={name: file.placed for name, file in held.items() if file.placed is not None},
     )
 
 

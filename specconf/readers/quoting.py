@@ -13,6 +13,8 @@ from specconf.readers.splitting import backtick_end, closing_position
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BRACED = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\[(?P<index>[@*])\])?(?::?-(?P<default>.*))?\Z", re.DOTALL)
+_POSITIONAL = "@*123456789"  # the arguments of a script or of the function that is called
+_BRACED_POSITIONAL = re.compile(r"(?P<name>[@*]|[1-9])(?::?-(?P<default>.*))?\Z", re.DOTALL)
 _SPECIAL = "@*#?$!-0123456789"
 _ANSI = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
@@ -172,6 +174,10 @@ class _Scanner:
         elif name:
             self.pieces.append(Parameter(name.group(), quoted, self.text[self.at : name.end()]))
             self.at = name.end()
+        elif following and following in _POSITIONAL:
+            index = following if following in "@*" else ""
+            self.pieces.append(Parameter(following, quoted, self.text[self.at : self.at + 2], index))
+            self.at += 2
         elif following and following in _SPECIAL:
             self._opaque(self.at + 2, many=following == "@" or not quoted)
         else:
@@ -182,6 +188,13 @@ class _Scanner:
         end = closing_position(self.text, self.at + 1)
         inside = self.text[self.at + 2 : end]
         found = _BRACED.match(inside)
+        positional = _BRACED_POSITIONAL.match(inside)
+        if positional is not None:
+            name, raw = positional["name"], self.text[self.at : end + 1]
+            index = name if name in "@*" else ""
+            self.pieces.append(Parameter(name, quoted, raw, index, positional["default"]))
+            self.at = end + 1
+            return
         if found is None:
             many = not quoted or "[@]" in inside or inside.startswith("@")
             self._opaque(end + 1, many=many)

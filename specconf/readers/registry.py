@@ -1,102 +1,74 @@
-"""The formats a launch can be read from: one table, each with its detector, each reader imported on use."""
+"""The formats a launch can be read from: one table, each with its detector, each reader imported on use.
+
+A deploy format is a row here and a module with one function: from a `Document` to its `Fragment`s.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 
 from specconf.errors import InputError
-from specconf.words import Launch, Span, Word
+from specconf.readers.detecting import DETECTORS, ON_REQUEST, is_yaml
+from specconf.readers.found import ReadLaunch
+from specconf.readers.fragments import Around, Document, nothing_around
+from specconf.readers.source import SourceText
+from specconf.words import Span
 
-
-@dataclass(frozen=True, slots=True)
-class ReadLaunch:
-    """A launch found in a file, and the release the file states for it, if any.
-
-    `orphans`: words right after a launch in a script that look like its options and are none of it, because a comment
-    or a missing backslash ended its line. `env_files`: files not read that may set variables for the launch.
-    """
-
-    launch: Launch
-    release: str | None = None
-    release_where: Span | None = None
-    orphans: tuple[Word, ...] = ()
-    env_files: tuple[Word, ...] = ()
+__all__ = ["FORMATS", "Document", "Format", "ReadLaunch", "detected_format", "read_launches"]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: its name, whether a file looks like it, and how its launches are read."""
+    """One format: its name, the words of a file that may be one, and the module that reads it.
+
+    `reads`: `module:function`, which gives fragments, or with `whole` the launches themselves.
+    """
 
     name: str
     detects: Callable[[str, str], bool]
-    read: Callable[[str, str, str | None], list[ReadLaunch]]
+    reads: str
+    whole: bool = False
+
+    def read(self, document: Document) -> list[ReadLaunch]:
+        """The launches in a document of this format. InputError where it cannot be read as one."""
+        module, _, function = self.reads.partition(":")
+        reader = getattr(import_module(f"specconf.readers.{module}"), function)
+        if self.whole:
+            return list(reader(document))
+        from specconf.readers.launches import in_fragment
+
+        return [launch for fragment in reader(document) for launch in in_fragment(fragment, document.path)]
 
 
-_SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
-_YAML_NAMES = (".yaml", ".yml")
-_SHEBANG = re.compile(r"#!.*\b(ba|z|k|da)?sh\b")
-
-
-def _is_shell(path: str, text: str) -> bool:
-    return path == "-" or path.endswith(_SHELL_NAMES) or _SHEBANG.match(text) is not None
-
-
-def _is_argv_json(path: str, text: str) -> bool:
-    return path.endswith(".json") or (path == "-" and text.lstrip().startswith("{"))
-
-
-def _is_engine_yaml(path: str, _text: str) -> bool:
-    return path.endswith(_YAML_NAMES)
-
-
-def _read_shell(path: str, text: str, _engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.launches import find_launches
-
-    return [
-        ReadLaunch(found.launch, found.release, found.release_where, found.orphans, found.env_files)
-        for found in find_launches(text, path)
-    ]
-
-
-def _read_argv_json(path: str, text: str, _engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.artifacts import read_argv_json
-
-    artifact = read_argv_json(text, path)
-    return [ReadLaunch(artifact.launch, artifact.release, artifact.release_where)]
-
-
-def _read_engine_yaml(path: str, text: str, engine: str | None) -> list[ReadLaunch]:
-    from specconf.readers.artifacts import read_engine_yaml
-
-    return [ReadLaunch(read_engine_yaml(text, path, engine))]
-
-
-# In the order in which they are tried.
-FORMATS: tuple[Format, ...] = (
-    Format("argv-json", _is_argv_json, _read_argv_json),
-    Format("engine-yaml", _is_engine_yaml, _read_engine_yaml),
-    Format("shell", _is_shell, _read_shell),
+_OPTION_FILE_HINT = (
+    "no deploy format has these keys; of an option file, name the engine: --engine vllm, sglang or tensorrt-llm"
 )
+# In the order in which they are tried; the first that detects a file reads it.
+FORMATS: tuple[Format, ...] = tuple(Format(name, detects, reads, whole) for name, detects, reads, whole in DETECTORS)
 
 
-def detected_format(path: str, text: str) -> Format:
-    """The format of a file, by its name and first line."""
-    for candidate in FORMATS:
-        if candidate.detects(path, text):
-            return candidate
-    known = ", ".join(candidate.name for candidate in FORMATS)
-    raise InputError(
-        "the kind of this file is not known",
-        where=Span(path),
-        hint=f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
-    )
+def detected_format(path: str, text: str, *, asked: frozenset[str] = frozenset()) -> Format | None:
+    """The format of a file, by its name and what stands in it; None where it is of no known kind.
+
+    `asked`: which of the formats that are read only on request are wanted.
+    """
+    allowed = (one for one in FORMATS if one.name not in ON_REQUEST or one.name in asked)
+    return next((candidate for candidate in allowed if candidate.detects(path, text)), None)
 
 
-def read_launches(path: str, text: str, *, engine: str | None = None) -> list[ReadLaunch]:
+def read_launches(
+    path: str,
+    text: str,
+    *,
+    engine: str | None = None,
+    around: Around = nothing_around,
+    asked: frozenset[str] = frozenset(),
+) -> list[ReadLaunch]:
     """The launches in a file, in the order in which they are written; with `engine`, only that engine's.
 
+    `asked`: formats that are read only on request and are wanted here.
     Fails when the file cannot be read as its format; a file without a launch gives an empty list.
     """
     wanted = None
@@ -106,5 +78,39 @@ def read_launches(path: str, text: str, *, engine: str | None = None) -> list[Re
         wanted = canonical_engine(engine)
     if "\0" in text:
         raise InputError("the file holds a NUL character: no text file", where=Span(path))
-    found = detected_format(path, text).read(path, text, wanted)
-    return [item for item in found if wanted is None or item.launch.engine == wanted]
+    chosen = detected_format(path, text, asked=asked)
+    if chosen is None and wanted is not None and is_yaml(path):
+        chosen = next(candidate for candidate in FORMATS if candidate.name == "engine-yaml")
+    if chosen is None:
+        known = ", ".join(candidate.name for candidate in FORMATS)
+        raise InputError(
+            "the kind of this file is not known",
+            where=Span(path),
+            hint=_OPTION_FILE_HINT
+            if is_yaml(path)
+            else f"formats read: {known}; a script needs a name that ends in .sh or a first line such as #!/bin/bash",
+        )
+    document = Document(path, text, around, wanted)
+    found = chosen.read(document)
+    return [_with_files_beside(item, document) for item in found if wanted is None or item.launch.engine == wanted]
+
+
+_OPTION_FILES = (".yaml", ".yml")
+
+
+def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
+    """A launch with the option files that its words name and that lie beside the document."""
+    known = dict(item.launch.files)
+    places = dict(item.launch.places)
+    folder = document.path.replace("\\", "/").rpartition("/")[0]
+    for word in item.launch.argv:
+        name = (word.value or "").rpartition("=")[2]
+        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-")) or name in known:
+            continue
+        text = document.around(name)
+        if text is not None:
+            known[name] = text
+            places[name] = SourceText(text, f"{folder}/{name}" if folder else name).part(0, len(text))
+    if len(known) == len(item.launch.files):
+        return item
+    return replace(item, launch=replace(item.launch, files=tuple(known.items()), places=places))

@@ -7,15 +7,17 @@ here; how words are quoted and expanded is in `quoting` and `expansion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
-from specconf.readers.source import SourceText
+from specconf.readers.nested import NestedScript, nested_script
+from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.splitting import is_closed, split_words, word_end
-from specconf.readers.syntax import broken_parts, descendants, heredoc_body, written_file
-from specconf.readers.wrappers import assignment_of, program_name, stripped
+from specconf.readers.syntax import WrittenFile, broken_parts, descendants, heredoc_body, written_file
+from specconf.readers.wrappers import assignment_of, image_of_wrappers, program_name, stripped
+from specconf.readers.writing import printed
 from specconf.words import Span, Word
 
 if TYPE_CHECKING:
@@ -24,21 +26,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it."""
+    """One simple command behind its wrappers. `intact` is false when the parser met an error inside it.
+
+    `image`: the image that a wrapper runs it in. `nested`: the script it gives to a shell, where that is not wholly known.
+    """
 
     words: tuple[Word, ...]
     env: tuple[tuple[str, Word], ...]
     span: Span
     intact: bool = True
+    image: Word | None = None
+    nested: NestedScript | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShellFile:
-    """A file the script writes from a heredoc; `text` is None when it holds an unresolved part."""
+    """A file the script writes; `text` is None when it holds an unresolved part, `placed` is it with its places."""
 
     name: str
     text: str | None
     span: Span
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +66,26 @@ class Script:
     problems: tuple[SyntaxProblem, ...]
 
 
-def read_shell(text: str, path: str, origin: Span | None = None) -> Script:
+def read_shell(
+    text: str,
+    path: str,
+    origin: Span | None = None,
+    inside: Placed | None = None,
+    given: Sequence[tuple[str, Word]] = (),
+) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
-    `origin`: where the text begins in its file, when it is a part of one.
+    `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands
+    there. `given`: the environment in which the script runs, as far as it is known.
     """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
 
-    source = SourceText(text, path, origin)
+    source = SourceText(text, path, origin, inside)
     tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     walker = _Walker(source)
+    walker.scope.values |= {name: word if word.value is not None else unknown(name) for name, word in given}
+    walker.scope.exported |= dict(given)
     walker.script(tree.root_node)
     return Script(
         commands=tuple(sorted(walker.commands, key=lambda command: command.span)),
@@ -83,6 +100,8 @@ _BEFORE_WORDS = frozenset(
 
 # Commands that give values to the variables they name, and sourced files that leave a script's own variables alone.
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
+_DEEPEST_CALLS = 12
+_MOST_COMMANDS = 5000
 _HARMLESS_SOURCES = frozenset({"activate", ".bashrc", ".profile"})
 
 
@@ -97,6 +116,8 @@ class _Walker:
         self.problems: list[SyntaxProblem] = []
         self.broken: list[tuple[int, int]] = []  # where the problems are
         self.functions: dict[str, Node] = {}
+        self.called: list[str] = []  # functions whose bodies are being walked, innermost last
+        self.reached: set[str] = set()  # functions that were called where their arguments are known
         self.handlers: dict[str, Callable[[Node], None]] = {
             "command": self._command,
             "declaration_command": self._declaration,
@@ -124,11 +145,13 @@ class _Walker:
             name = self._assigned_name(node)
             counts[name] = counts.get(name, 0) + 1
         final = self.scope
-        for body in list(self.functions.values()):
+        for name, body in list(self.functions.items()):
+            if name in self.reached:
+                continue
             # a body runs with the values at its calls; only names that are written once are sure to have theirs
             self.scope = final.copy()
-            for name in [name for name, times in counts.items() if times > 1]:
-                self.scope.forget(name)
+            for variable in [variable for variable, times in counts.items() if times > 1]:
+                self.scope.forget(variable)
             self._walk(body)
 
     def _walk(self, node: Node) -> None:
@@ -241,6 +264,10 @@ class _Walker:
     def _pipeline(self, node: Node) -> None:
         for child in node.named_children:
             self._branch([child], self.scope)
+        first, last = node.named_children[0], node.named_children[-1]
+        writers = [last] if last.type == "command" else list(descendants(last, "command"))
+        if first.type == "command" and writers:
+            self._printed(first, self._expanded(self._ranges(writers[0])), ())
 
     def _subshell(self, node: Node) -> None:
         self._branch(node.named_children, self.scope)
@@ -314,8 +341,33 @@ class _Walker:
         start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
         intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
-        self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact))
+        nested = nested_script(words, self.source, ranges, self.scope)
+        if words[0].value in self.functions:
+            self._call(words[0].value, words[1:], own)
+        else:
+            self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_of_wrappers(words), nested))
         self._effects(words)
+
+    def _call(self, name: str, arguments: tuple[Word, ...], own: dict[str, Word]) -> None:
+        """A function's body, with the arguments of one call of it."""
+        if name in self.called or len(self.called) >= _DEEPEST_CALLS or len(self.commands) >= _MOST_COMMANDS:
+            return
+        self.reached.add(name)
+        kept, self.scope = self.scope, self.scope.copy()
+        self.scope.exported |= own
+        self.scope.values["@"] = self.scope.values["*"] = arguments
+        known = next((at for at, word in enumerate(arguments) if word.may_be_many), len(arguments))
+        for number in range(1, 10):  # behind a word that may be several, nothing has a number of its own
+            if number <= known:
+                self.scope.values[str(number)] = arguments[number - 1]
+            elif known < len(arguments):
+                self.scope.values[str(number)] = unknown(str(number))
+            else:
+                self.scope.values[str(number)] = ()
+        self.called.append(name)
+        self._walk(self.functions[name])
+        self.called.pop()
+        self.scope = kept
 
     def _intact(self, ranges: list[tuple[int, int]]) -> bool:
         """Whether words can be trusted: all are closed, and an error of the parser lies in one of them or elsewhere.
@@ -370,6 +422,8 @@ class _Walker:
         body = node.child_by_field_name("body")
         if body is not None:
             self._walk(body)
+        if body is not None and body.type == "command":
+            self._printed(body, (), node.children)
         for heredoc in [child for child in node.children if child.type == "heredoc_redirect"]:
             self._heredoc(node, body, heredoc)
             for child in heredoc.named_children:
@@ -379,10 +433,25 @@ class _Walker:
     def _heredoc(self, node: Node, body: Node | None, heredoc: Node) -> None:
         words = self._expanded(self._ranges(body)) if body is not None else []
         target = written_file(words, [*node.children, *heredoc.children], self._word_at)
+        if target is None:  # `cat <<E | tee F`
+            behind = [c for child in heredoc.named_children for c in descendants(child, "command")]
+            target = written_file(self._expanded(self._ranges(behind[-1])), (), self._word_at) if behind else None
         if target is None:
             return
-        text = heredoc_body(heredoc, self.source, self.scope)
+        self._write(target, heredoc_body(heredoc, self.source, self.scope), self.source.span(heredoc))
+
+    def _write(self, target: WrittenFile, text: Placed | None, span: Span) -> None:
+        """One more piece of a file, or its whole text."""
         earlier = self.files.get(target.name)
         if target.appends and earlier is not None:
-            text = earlier.text + text if earlier.text is not None and text is not None else None
-        self.files[target.name] = ShellFile(target.name, text, self.source.span(heredoc))
+            text = joined([earlier.placed, text], "") if earlier.placed is not None and text is not None else None
+        self.files[target.name] = ShellFile(target.name, text.text if text is not None else None, span, text)
+
+    def _printed(self, body: Node, writer: Sequence[Word], redirects: Sequence[Node]) -> None:
+        """`echo … > F`, or `echo … | tee F` with `writer` as the words behind the bar."""
+        ranges = self._ranges(body)
+        words = self._expanded(ranges)
+        prints, text = printed(words, self.source, ranges[0][0], ranges[-1][1]) if words else (False, None)
+        target = written_file(writer or words, redirects, self._word_at) if prints else None
+        if target is not None:
+            self._write(target, text, self.source.span(body))

@@ -1,8 +1,13 @@
-"""A file's text beside its bytes: from the syntax tree's byte offsets to indices, from those to lines and columns."""
+"""A text beside its bytes and its places: from the syntax tree's byte offsets to indices, from those to lines and columns.
+
+A text may be a part of a file (a script in a YAML block, a command in a JSON string): it then knows for each of its
+characters where that stands in the file, so that whatever is found in it is told at the outer line.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from specconf.words import Span
@@ -12,15 +17,16 @@ if TYPE_CHECKING:
 
 
 class SourceText:
-    """One file's text. Places are indices into it, in code points; columns count from 1.
+    """One text. Places are indices into it, in code points; columns count from 1.
 
-    A text that is a part of its file begins at `origin` there.
+    A text that is a part of its file begins at `origin` there, or stands there character by character as `inside` says.
     """
 
-    def __init__(self, text: str, path: str, origin: Span | None = None) -> None:
+    def __init__(self, text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> None:
         self.origin = origin or Span(path, 1, 1)
         self.path = path
         self.text = text
+        self.inside = inside
         self.data = text.encode("utf-8", "surrogatepass")
         self._starts = [0]
         self._byte_starts = [0]
@@ -47,12 +53,71 @@ class SourceText:
         return self.span_of(*self.range_of(node))
 
     def span_of(self, start: int, end: int) -> Span:
-        """The place between two indices."""
+        """The place between two indices, in the file."""
+        if self.inside is not None:
+            return self.inside.span_of(start, end)
         line, column = self._place(start)
         end_line, end_column = self._place(end)
         return Span(self.path, line, column, end_line, end_column)
+
+    def part(self, start: int, end: int) -> Placed:
+        """The text between two indices, which knows where it stands."""
+        return Placed(self.text[start:end], self, range(start, end))
+
+    def at(self, line: int, column: int = 1) -> int:
+        """The index of a place, both counted from 1; a place beyond the text is its end."""
+        return min(self._starts[min(line, len(self._starts)) - 1] + column - 1, len(self.text))
 
     def _place(self, index: int) -> tuple[int, int]:
         line = bisect_right(self._starts, index)
         column = index - self._starts[line - 1] + 1
         return line + self.origin.line - 1, column + (self.origin.column - 1 if line == 1 else 0)
+
+
+class Placed:
+    """A text that was taken out of another one: `at` holds for each of its characters the index there."""
+
+    def __init__(self, text: str, outer: SourceText, at: Sequence[int]) -> None:
+        if len(text) != len(at):
+            raise ValueError("every character has a place")
+        self.text = text
+        self.outer = outer
+        self.at = at
+
+    @property
+    def path(self) -> str:
+        """The file that the text is a part of."""
+        return self.outer.path
+
+    @property
+    def span(self) -> Span:
+        """The place of the whole."""
+        return self.span_of(0, len(self.text))
+
+    def span_of(self, start: int, end: int) -> Span:
+        """The place in the file of the characters between two indices."""
+        if not self.at:
+            return self.outer.span_of(0, 0)
+        first = self.at[min(start, len(self.at) - 1)] + (1 if start >= len(self.at) else 0)
+        last = self.at[min(end, len(self.at)) - 1] + 1 if end > start else first
+        return self.outer.span_of(first, max(first, last))
+
+    def part(self, start: int, end: int) -> Placed:
+        """A part of it."""
+        return Placed(self.text[start:end], self.outer, self.at[start:end])
+
+    def source(self) -> SourceText:
+        """The text with its lines, for a reader of it."""
+        return SourceText(self.text, self.path, inside=self)
+
+
+def joined(parts: Sequence[Placed], between: str = "\n") -> Placed:
+    """Several texts of one file as one; what stands between two has the place of the end of the first."""
+    text, at = "", list[int]()
+    for number, part in enumerate(parts):
+        if number:
+            text += between
+            at += [at[-1] if at else 0] * len(between)
+        text += part.text
+        at += part.at
+    return Placed(text, parts[0].outer, at)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specconf.readers.expansion import Scope, heredoc_text
-from specconf.readers.source import SourceText
+from specconf.readers.expansion import Scope
+from specconf.readers.source import Placed, SourceText
 from specconf.readers.wrappers import program_name
+from specconf.readers.writing import filled_heredoc, without_tabs
 from specconf.words import Word
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def broken_parts(root: Node) -> list[Node]:
 def written_file(
     words: Sequence[Word], redirects: Sequence[Node], expand: Callable[[int], list[Word]]
 ) -> WrittenFile | None:
-    """The file that `cat > F <<E` or `tee F <<E` writes, when its name is known."""
+    """The file that `cat > F <<E`, `tee F <<E` or `echo … > F` writes, when its name is known."""
     if words and program_name(words[0]) == "sudo":
         words = words[1:]
     program = program_name(words[0]) if words else ""
@@ -57,7 +58,7 @@ def written_file(
         values = [word.value for word in words[1:]]
         names = [value for value in values if value is not None and not value.startswith("-")]
         return WrittenFile(names[0], appends="-a" in values or "--append" in values) if names else None
-    if program != "cat":
+    if program not in {"cat", "echo", "printf"}:
         return None
     for redirect in redirects:
         operator = next((child.type for child in redirect.children if child.type in _OUTPUTS), "")
@@ -70,19 +71,19 @@ def written_file(
     return None
 
 
-def heredoc_body(heredoc: Node, source: SourceText, scope: Scope) -> str | None:
+def heredoc_body(heredoc: Node, source: SourceText, scope: Scope) -> Placed | None:
     """The text of a heredoc; None when it holds an unknown part. A quoted delimiter makes the body literal."""
     parts = {child.type: child for child in heredoc.children}
     start, body, end = (parts.get(f"heredoc_{part}") for part in ("start", "body", "end"))
     if start is None:
         return None
     if body is None:
-        return ""
+        return source.part(0, 0)
     if body.has_error:
         return None
     first, last = source.range_of(body)
-    text = source.text[first : source.index(end.start_byte) if end is not None else last]
+    text = source.part(first, source.index(end.start_byte) if end is not None else last)
     if "<<-" in parts:
-        text = "\n".join(line.lstrip("\t") for line in text.split("\n"))
+        text = without_tabs(text)
     quoted = any(quote in source.text_of(start) for quote in "'\"\\")
-    return text if quoted else heredoc_text(text, scope)
+    return text if quoted else filled_heredoc(text, scope)

@@ -40,7 +40,17 @@ _MPI = Wrapper(
     exports=_options("-x"),
 )
 
+_APPTAINER = Wrapper(
+    valued=_options(
+        "-B -H -S -W -e --bind --env --env-file --home --workdir --pwd --scratch --overlay --fusemount --mount --network "
+        "--hostname --security --app --add-caps --drop-caps"
+    ),
+    operands=1,
+    subcommand="exec",
+)
+
 WRAPPERS: dict[str, Wrapper] = {
+    "apptainer": _APPTAINER,
     "chrt": Wrapper(operands=1),
     "command": Wrapper(),
     "dumb-init": Wrapper(),
@@ -59,13 +69,14 @@ WRAPPERS: dict[str, Wrapper] = {
     ),
     "orterun": _MPI,
     "setsid": Wrapper(),
+    "singularity": _APPTAINER,
     "srun": Wrapper(
         _options(
             "-A -c -C -D -e -i -J -n -N -o -p -q -r -t -w -x --account --bcast --chdir --constraint --container-env "
             "--container-image --container-mounts --container-name --container-workdir --cpu-bind --cpus-per-task "
             "--error --exclude --export --gpus --gpus-per-node --gpus-per-task --gres --input --job-name --jobid --mem "
             "--mpi --nodelist --nodes --ntasks --ntasks-per-node --output --partition --qos --relative --time"
-        )
+        ),
     ),
     "stdbuf": Wrapper(_options("-i -o -e --input --output --error")),
     "sudo": Wrapper(
@@ -138,3 +149,26 @@ def _behind(argv: tuple[Word, ...], wrapper: Wrapper, assignments: list[Word]) -
         else:
             break
     return argv[at:]
+
+
+def image_of_wrappers(argv: tuple[Word, ...]) -> Word | None:
+    """The container image in which a wrapper runs the command: of `srun --container-image`, or apptainer's own."""
+    for at, word in enumerate(argv):
+        name = program_name(word)
+        if name == "srun":
+            return _option_value(argv[at + 1 :], "--container-image")
+        if name in ("apptainer", "singularity"):
+            return next((found for found in argv[at + 1 :] if found.text.startswith("docker://")), None)
+        if name not in WRAPPERS and not ASSIGNMENT.match(word.text):
+            return None
+    return None
+
+
+def _option_value(argv: tuple[Word, ...], option: str) -> Word | None:
+    for at, word in enumerate(argv):
+        name, sign, _ = word.text.partition("=")
+        if name == option and sign:
+            return assignment_of(word)[1]
+        if name == option and at + 1 < len(argv):
+            return argv[at + 1]
+    return None

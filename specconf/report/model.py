@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from specconf.facts import UNREAD_WORDS
 from specconf.findings import Finding, NotChecked, Severity
 
 if TYPE_CHECKING:
@@ -112,6 +111,8 @@ _SHOWN = 3
 
 def _to_get(missing: frozenset[str]) -> frozenset[str]:
     """Of what a rule needs, what would have to be got first."""
+    from specconf.facts import UNREAD_WORDS
+
     if UNREAD_WORDS in missing:
         return frozenset({UNREAD_WORDS})
     whole = frozenset(fact for fact in missing if " config.json" in fact)

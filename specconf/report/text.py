@@ -8,9 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from specconf.codes import CODES
-from specconf.compat.releases import parse_version
 from specconf.findings import Finding, NotChecked, Severity
-from specconf.report.asked import limit_lines, one_line, side_lines, tally_line
 from specconf.report.model import Cell, Report, counts, missing_groups
 
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
@@ -72,6 +70,8 @@ def registry_lines(items: Sequence[NotChecked]) -> Iterator[str]:
 
 def matrix_lines(cells: Sequence[Cell], *, joined: bool) -> Iterator[str]:
     """Engine by release: the verdict of each. `joined`: every release was judged, so equal neighbours are one line."""
+    from specconf.compat.releases import parse_version
+
     for engine in dict.fromkeys(cell.engine for cell in cells):
         mine = sorted((c for c in cells if c.engine == engine), key=lambda c: parse_version(c.release))
         yield click.style(engine, bold=True)
@@ -110,6 +110,8 @@ def summary_line(report: Report) -> str:
 
 def render_check(report: Report, *, verbose: bool, quiet: bool, fail_on: Severity = Severity.ERROR) -> str:
     """The text of `check`: the matrix, then per engine and release what is wrong and what would pass."""
+    from specconf.report.asked import limit_lines, one_line, tally_line
+
     lines: list[str] = []
     if len(report.cells) > 1:
         lines += [*matrix_lines(report.cells, joined=report.every_release), ""]
@@ -138,6 +140,8 @@ def _cell_lines(cell: Cell, shown: Sequence[Finding], *, verbose: bool, quiet: b
     if not quiet:
         lines += not_checked_lines(cell.not_checked, verbose=verbose)
     if cell.side is not None and (not quiet or cell.side.agree is False):
+        from specconf.report.asked import side_lines
+
         lines += side_lines(cell.side, verbose=verbose)
     if not lines:
         return []

@@ -188,18 +188,21 @@ def _finding(constraint: Constraint, facts: Facts, view: View, *, exact: bool, o
 def _option_of(constraint: Constraint, facts: Facts) -> str:
     """The option a finding is about: the last one that the condition looks at and the launch writes.
 
-    A condition that looks at models alone is about the option that names the draft, or else the target.
+    Where none is written it is about a variable of the environment that the condition looks at and the launch sets. A
+    condition that looks at models alone is about the option that names the draft, or else the target.
     """
     looked_at = [*constraint.sets] if constraint.effect is Effect.OVERRIDES else []
+    variables = []
     roots = set()
     for leaf in condition_of(constraint).leaves():
         if isinstance(leaf, Test):
             root, _, rest = leaf.path.partition(".")
             looked_at += [rest] if root in {"option", "asked"} else []
+            variables += [leaf.path] if root == "env" else []
             roots.add("draft" if rest.startswith("draft") else root)
     if not looked_at:
         looked_at = [path for root, path in facts.named_models.items() if root in roots]
-    written = [path for path in looked_at if path in facts.settings]
+    written = [path for path in looked_at if path in facts.settings] or [v for v in variables if v in facts.settings]
     return written[-1] if written else (looked_at[-1] if looked_at else "")
 
 

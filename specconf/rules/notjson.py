@@ -8,6 +8,7 @@ import ast
 import html
 import json
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -157,7 +158,9 @@ def _python_literal(state: _Text) -> None:
     if not state.now.startswith("{"):
         return
     try:
-        value = ast.literal_eval(state.now)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know
+            value = ast.literal_eval(state.now)
         text = compact_json(value)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return

@@ -61,7 +61,9 @@ def test_examples(asker: tuple[str, Asker], example: Path, folder: Path) -> None
     if side.answer is None and example.stem in REMOTE_CODE:
         assert side.excluded in {"outside", "missing-model"}, side.not_asked
         return
-    assert side.agree is True, side
+    # Open only where the launch lacks a part of the spec that we refuse, or an error of ours names no stage.
+    unsettled = bool(side.unwritten) or any(finding.stage is None for finding in side.refusals)
+    assert side.agree is True or (side.agree is None and unsettled), side
     assert not [(row.option, row.engine, row.ours) for row in side.differing]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from specconf.errors import InputError
 from specconf.readers.artifacts import read_argv_json, read_engine_yaml
-from specconf.readers.registry import FORMATS, detected_format, read_launches
+from specconf.readers.registry import detected_format, read_launches
 
 ARTIFACT: dict[str, Any] = {
     "schema": 1,
@@ -134,18 +134,69 @@ DETECTED = {
     ("-", "vllm serve m"): "shell",
     ("-", ' {"schema": 1}'): "argv-json",
     ("launch.json", ""): "argv-json",
-    ("o.yml", ""): "engine-yaml",
-    ("o.yaml", ""): "engine-yaml",
+    ("compose.yaml", "services:\n  a:\n    image: x\n"): "compose",
+    ("a.yaml", "apiVersion: v1\nkind: Pod\n"): "kubernetes",
+    ("a.json", '{"apiVersion": "v1", "kind": "Pod"}'): "kubernetes",
+    ("build/Dockerfile.cuda", ""): "dockerfile",
+    ("engine.Dockerfile", ""): "dockerfile",
+    ("tools/Makefile", ""): "makefile",
+    ("rules.mk", ""): "makefile",
+    ("a.service", "[Service]\n"): "systemd",
+    ("start.BAT", ""): "batch",
+    ("start.ps1", ""): "powershell",
+    ("docs/README.md", ""): "markdown",
+    (".github/workflows/ci.yml", "jobs:\n"): "github-workflow",
+    (".gitlab-ci.yml", ""): "gitlab-ci",
+    ("templates/x.yaml", "a: {{ .Values.a }}\n"): "helm-template",
+    ("play.yml", "- hosts: x\n  tasks:\n    - name: y\n      shell: z\n"): "ansible",
+    ("config.yaml", "models:\n  a:\n    cmd: x\n"): "llama-swap",
+    ("backend.yaml", "image_name: x\nrun_command: y\n"): "gpustack",
+    ("config.yaml", "docker_server:\n  start_command: x\n"): "truss",
+    ("recipe.yaml", "model:\n  container: x\nbackend:\n  vllm_config:\n"): "srt-slurm",
+    ("task.yaml", "setup: x\nrun: y\n"): "skypilot",
+    ("values.yaml", "image:\n  repository: x\nargs: []\n"): "helm-values",
+    ("o.yml", "model: m\nmax-model-len: 4096\n"): "engine-yaml",
+    ("o.yaml", "# of mine\nkv_cache_config: {}\n"): "engine-yaml",
+    ("o.yaml", "model-path: m\ntp-size: 2\n"): "engine-yaml",
 }
 
 
 @pytest.mark.parametrize(("path", "text"), DETECTED)
 def test_formats_are_detected(path: str, text: str) -> None:
-    assert detected_format(path, text).name == DETECTED[path, text]
+    found = detected_format(path, text, asked=frozenset({"markdown"}))
+    assert found is not None
+    assert found.name == DETECTED[path, text]
 
 
-def test_every_format_is_detected_by_a_case_above() -> None:
-    assert {candidate.name for candidate in FORMATS} == set(DETECTED.values())
+NO_OPTIONS = {
+    "nothing": "",
+    "a proxy": "model_list:\n  - model_name: a\n    litellm_params: {model: b}\n",
+    "training": "model_path: m\ntp_size: 2\nlearning_rate: 1.0e-4\n",
+    "an evaluation": "model_name: m\nserver_args: --max-model-len 4096\ntasks: []\n",
+    "nested": "server:\n  max-model-len: 1\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_OPTIONS)
+def test_other_yaml_files_are_not_claimed(name: str) -> None:
+    assert detected_format("o.yaml", NO_OPTIONS[name]) is None
+    with pytest.raises(InputError, match="--engine"):
+        read_launches("o.yaml", NO_OPTIONS[name])
+
+
+KEYS = {
+    "vllm": "model: m\ntensor-parallel-size: 2\n",
+    "vllm, JSON in a text": 'speculative-config: \'{"method":"ngram"}\'\n',
+    "vllm, underscores": "model: m\ngpu_memory_utilization: 0.9\n",
+    "sglang": "model-path: m\ntp-size: 2\n",
+    "tensorrt-llm": "tensor_parallel_size: 2\ncuda_graph_config:\n  enable_padding: true\n",
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_an_option_file_is_recognised_by_its_keys(name: str) -> None:
+    (item,) = read_launches("o.yaml", KEYS[name])
+    assert item.launch.engine == name.partition(",")[0]
 
 
 @pytest.mark.parametrize(("path", "text"), [("a.txt", "vllm serve m"), ("launch", "#!/usr/bin/python3\n")])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specconf.readers.containers import known_image
+from specconf.readers.containers import image_of
 from specconf.readers.registry import ReadLaunch, read_launches
+from specconf.readers.stated import Firmness
+from specconf.words import Word
 
 
 def read(script: str) -> list[ReadLaunch]:
@@ -127,8 +129,28 @@ def test_places_inside_a_composed_script_are_the_words() -> None:
     assert {str(word.span) for word in item.launch.argv} == {"launch.sh:2:9"}
 
 
+def test_a_script_that_is_known_in_part_is_a_launch_with_unknown_words() -> None:
+    (item,) = read('bash -c "vllm serve $M --x \\$Y --z \\"a b\\""')
+    assert [(word.value, word.raw) for word in item.launch.argv[2:]] == [
+        (None, "$M"), ("--x", "--x"), (None, "$Y"), ("--z", "--z"), ("a b", '"a b"'),
+    ]  # fmt: skip
+    assert str(item.launch.argv[5].span) == "launch.sh:1:32"
+
+
 def test_a_script_that_is_not_known_is_no_launch() -> None:
-    assert read('bash -c "vllm serve $M"') == []
+    assert read('bash -c "$M"') == read('bash -c "$M serve m"') == []
+
+
+def test_unknown_parts_of_a_script_in_quotes() -> None:
+    script = (
+        "A=1\nsrun --container-image=lmsysorg/sglang:v0.5.23 \\\n"
+        '  bash -c "sglang serve --tp $A --x $H:1 \\$R \\"$K\\" $(f)"'
+    )
+    (item,) = read(script)
+    assert [word.value for word in item.launch.argv] == ["sglang", "serve", "--tp", "1", "--x", None, None, None, None]
+    assert [word.raw for word in item.launch.argv][5:] == ["$H:1", "$R", '"$K"', "$(f)"]
+    assert [word.may_be_many for word in item.launch.argv][5:] == [False, True, False, True]
+    assert (item.release, str(item.launch.argv[5].span)) == ("0.5.23", "launch.sh:3:37")
 
 
 IMAGES = {
@@ -141,11 +163,15 @@ IMAGES = {
     "lmsysorg/sglang:v0.5.4.post2-cu129": ("sglang", "0.5.4.post2"),
     "nvidia/tensorrt-llm/release:1.4.0rc1": ("tensorrt-llm", "1.4.0rc1"),
     "other/vllm-openai:v0.33.0": (None, None),
+    "nvcr.io#nvidia/ai-dynamo/vllm-runtime:1.2.1-cuda13": ("vllm", "0.20.1"),
+    "ai-dynamo/vllm-runtime:1.2.1-efa": ("vllm", None),
     "": (None, None),
 }
 
 
 @pytest.mark.parametrize("name", IMAGES)
 def test_image_references(name: str) -> None:
-    image, release = known_image(name)
-    assert (image.engine if image else None, release) == IMAGES[name]
+    image = image_of(Word(value=name, raw=name))
+    stated = image.stated[0] if image and image.stated else None
+    release = stated.text if stated and stated.firmness is Firmness.EXACT else None
+    assert (image.image.engine if image else None, release) == IMAGES[name]

@@ -9,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specconf.errors import InputError
-from specconf.readers.launches import FoundLaunch, find_launches, match_program
+from specconf.readers.found import ReadLaunch
+from specconf.readers.launches import find_launches, match_program
 from specconf.words import words
 
 
-def found(script: str) -> list[FoundLaunch]:
+def found(script: str) -> list[ReadLaunch]:
     return find_launches(script, "launch.sh")
 
 
-def texts(item: FoundLaunch) -> list[str]:
+def texts(item: ReadLaunch) -> list[str]:
     return [word.text for word in item.launch.argv]
 
 
@@ -330,9 +331,35 @@ def test_a_launch_from_a_preset_function() -> None:
     (item,) = found(script)
     assert [word.value for word in item.launch.argv] == [
         *["sglang", "serve", "--model-path", "org/m"],
-        *["--speculative-algorithm", "EAGLE3", "--speculative-num-steps", "3", None],
+        *["--speculative-algorithm", "EAGLE3", "--speculative-num-steps", "3", "--tp-size", "2"],
     ]
-    assert item.launch.argv[-1].may_be_many
+
+
+def test_a_function_that_is_called_twice_makes_two_launches() -> None:
+    script = 'f() { vllm serve "$1" --port "${2:-8000}" "${@:3}"; }\nf org/a 1\nf org/b\n'
+    first, second = found(script)
+    assert [word.value for word in first.launch.argv[:5]] == ["vllm", "serve", "org/a", "--port", "1"]
+    assert [word.value for word in second.launch.argv[:5]] == ["vllm", "serve", "org/b", "--port", "8000"]
+    assert second.launch.argv[5].may_be_many  # "${@:3}" is not worked out
+
+
+def test_functions_that_call_each_other_end() -> None:
+    script = "a() { b; }\nb() { a; vllm serve m; }\na\n"
+    assert len(found(script)) == 1
+
+
+def test_the_image_of_a_wrapper_states_the_release() -> None:
+    script = 'I=lmsysorg/sglang:v0.5.23\nsrun --container-image="docker://$I" sglang serve --model-path m\n'
+    (item,) = found(script)
+    assert item.release == "0.5.23"
+    (item,) = found("apptainer exec --nv docker://vllm/vllm-openai:v0.33.0 vllm serve m\n")
+    assert (item.release, item.launch.argv[0].value) == ("0.33.0", "vllm")
+
+
+def test_a_command_in_a_running_container_is_a_launch() -> None:
+    for command in ("docker exec -it c", "docker compose exec -T web", "kubectl exec -it pod -c main --"):
+        (item,) = found(f"{command} vllm serve m\n")
+        assert [word.value for word in item.launch.argv] == ["vllm", "serve", "m"]
 
 
 def test_json_built_from_variables() -> None:

@@ -147,7 +147,7 @@ ACCEPTED = [
     ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":"3"}']),
     ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":3.0}']),
     ("vllm", "0.33.0", ["--speculative-config", '{"method":"ngram","num_speculative_tokens":3,"enforce_eager":1}']),
-    ("vllm", "0.33.0", ["-sc.method=ngram", "-sc.num_speculative_tokens=3", "--speculative-config.max_model_len=1k"]),
+    ("vllm", "0.33.0", ["-sc.method=ngram", "-sc.num_speculative_tokens=3", "-sc.max_model_len=1k"]),
     ("vllm", "0.33.0", ["--kv-transfer-config", '{"kv_buffer_size": 1G, "kv_role": "kv_both"}']),
     ("sglang", "0.5.23", ["--mem-frac", "0.8", "--tp", "2"]),
 ]
@@ -191,7 +191,7 @@ def test_a_head_that_reads_no_hidden_states_asks_for_no_interface(eagle_config: 
 
 
 def test_members_of_an_object_that_is_not_known_keep_their_values() -> None:
-    words = ["-cc.mode=3", "--kv-transfer-config.kv_role", "kv_both", "--compilation-config.custom_ops+", "a,b"]
+    words = ["-cc.mode=3", "--kv-transfer-config.kv_role", "kv_both", "-cc.custom_ops+", "a,b"]
     settings, _ = run_probe(
         load_database("vllm"),
         get_engine("vllm"),
@@ -199,6 +199,27 @@ def test_members_of_an_object_that_is_not_known_keep_their_values() -> None:
     )
     assert settings["compilation_config"] == {"mode": 3, "custom_ops": ["a", "b"]}
     assert settings["kv_transfer_config"] == {"kv_role": "kv_both"}
+
+
+@pytest.mark.parametrize(
+    ("words", "kept", "losses"),
+    [
+        # As vLLM 0.33.0's parser does: each spelling gathers members of its own, the one met last replaces the rest.
+        (["-cc.mode=1", "--compilation-config.backend=eager"], {"backend": "eager"}, 1),
+        (["--compilation-config.backend=eager", "-cc.mode=1"], {"mode": 1}, 1),
+        (["--compilation-config.mode=1", "--compilation_config.backend=eager"], {"mode": 1, "backend": "eager"}, 0),
+        (
+            ["--compilation-config.mode=1", "-cc.backend=eager", "--compilation-config.cudagraph_mode=NONE"],
+            {"backend": "eager"},
+            2,
+        ),
+    ],
+)
+def test_members_by_two_spellings_of_one_object_replace_each_other(words: list[str], kept: object, losses: int) -> None:
+    probe = {"release": "0.33.0", "argv": [*START["vllm"], *words], "target": LLAMA}
+    settings, judgement = run_probe(load_database("vllm"), get_engine("vllm"), probe)
+    assert settings["compilation_config"] == kept
+    assert [f.code for f in judgement.findings].count("SC107") == losses
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import yaml
 
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
+from specconf.engines.filekeys import Entry, at_inner_keys, entries, places_of
 from specconf.engines.options import compact_json
 from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written
-from specconf.words import Launch, Span, Unresolved, Value, Word
+from specconf.words import Launch, Unresolved, Value, Word
 
 SCOPE = "sglang.cli"
 CONFIG = "--config"
@@ -31,7 +32,7 @@ def resolve(launch: Launch, view: View) -> Settings:
     for name, text in files.items():
         builder.file(name, text)
     if view.has("config") and any(word.value == CONFIG for word in rest):
-        rest = _merge_config(rest, files, view, builder)
+        rest = _merge_config(rest, launch, view, builder)
     _read(rest, view, builder)
     for name, word in launch.env:
         value: Value = word.value if word.value is not None else Unresolved(word.raw)
@@ -83,7 +84,7 @@ def _served_model(argv: list[Word], view: View, builder: SettingsBuilder) -> lis
     return argv[1:]
 
 
-def _merge_config(argv: list[Word], files: dict[str, str], view: View, builder: SettingsBuilder) -> list[Word]:
+def _merge_config(argv: list[Word], launch: Launch, view: View, builder: SettingsBuilder) -> list[Word]:
     """Read the file's words first, so that the command line wins; the rest is what is left of the command line."""
     index = next(i for i, word in enumerate(argv) if word.value == CONFIG)
     rest = argv[index + 2 :]
@@ -97,7 +98,7 @@ def _merge_config(argv: list[Word], files: dict[str, str], view: View, builder: 
             Problem(ProblemKind.INVALID, SCOPE, CONFIG, rest[0].text if rest else "", expected, where=place)
         )
     named = argv[index + 1]
-    text = files.get(named.value or "")
+    text = dict(launch.files).get(named.value or "")
     if named.value is not None and PurePosixPath(named.value).suffix.lower() not in {".yaml", ".yml"}:
         builder.problem(
             Problem(ProblemKind.INVALID, SCOPE, CONFIG, named.text, "a .yaml or .yml file", where=named.span)
@@ -105,11 +106,11 @@ def _merge_config(argv: list[Word], files: dict[str, str], view: View, builder: 
     elif text is None:
         builder.unresolved(Word(None, named.span, f"{CONFIG} {named.text}", may_be_many=True))
     else:
-        _read_file(text, named, view, builder)
+        _read_file(text, named, launch, view, builder)
     return argv[:index] + rest
 
 
-def _read_file(text: str, named: Word, view: View, builder: SettingsBuilder) -> None:
+def _read_file(text: str, named: Word, launch: Launch, view: View, builder: SettingsBuilder) -> None:
     try:
         data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
     except yaml.YAMLError:
@@ -124,9 +125,15 @@ def _read_file(text: str, named: Word, view: View, builder: SettingsBuilder) -> 
         builder.problem(Problem(ProblemKind.INVALID, SCOPE, CONFIG, named.text, expected, where=named.span))
         return
     apart = SettingsBuilder("sglang")
-    words = [word for key, value in data.items() for word in _words(str(key), value, view, named.span)]
+    keys = entries(text, places_of(launch, named.text))
+    for key, value in data.items():
+        if _is_command_line_only(str(key), view):
+            where = keys[str(key)].key if str(key) in keys else named.span
+            expected = "it on the command line alone, not in a file"
+            builder.problem(Problem(ProblemKind.INVALID, SCOPE, str(key), str(value).lower(), expected, where=where))
+    words = [word for key, value in data.items() for word in _words(str(key), value, view, keys.get(str(key)))]
     _read(words, view, apart)
-    found = apart.build()
+    found = at_inner_keys(apart.build(), keys)
     for problem in found.problems:
         builder.problem(problem)
     for path, setting in found.items_by_path.items():
@@ -134,7 +141,16 @@ def _read_file(text: str, named: Word, view: View, builder: SettingsBuilder) -> 
             builder.write(path, replace(written, origin=Origin.FILE))
 
 
-def _words(key: str, value: object, view: View, span: Span | None) -> list[Word]:
+def _is_command_line_only(key: str, view: View) -> bool:
+    """Whether an option file may not hold a key: a retired switch, whose action the merging of files does not know.
+
+    ConfigArgumentMerger, sglang/srt/utils/server_args_config_parser.py (0.5.23): plain switches and single values alone.
+    """
+    option = view.names.get(SCOPE, {}).get(f"--{key.replace('_', '-')}")
+    return option is not None and option.kind == "switch" and bool(option.deprecated)
+
+
+def _words(key: str, value: object, view: View, entry: Entry | None) -> list[Word]:
     """One entry of the file as the words that SGLang makes of it."""
     flag = f"--{key}"
     option = view.names.get(SCOPE, {}).get(flag)
@@ -149,4 +165,5 @@ def _words(key: str, value: object, view: View, span: Span | None) -> list[Word]
         texts = [flag, compact_json(value)]
     else:
         texts = [flag, str(value)]
-    return [Word(text, span, text) for text in texts]
+    spans = (None, None) if entry is None else (entry.key, entry.value)
+    return [Word(text, spans[min(index, 1)], text) for index, text in enumerate(texts)]

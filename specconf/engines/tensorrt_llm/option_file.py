@@ -13,6 +13,7 @@ import yaml
 from specconf.compat.rows import Option
 from specconf.compat.view import View
 from specconf.engines import options as values
+from specconf.engines.filekeys import PlaceOf
 from specconf.engines.near import near_names
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
 from specconf.words import JsonValue, Span
@@ -33,8 +34,8 @@ class FileError(Exception):
 class OptionFile:
     """One pass over one file into a builder."""
 
-    def __init__(self, name: str, text: str, view: View, builder: SettingsBuilder) -> None:
-        self.name = name
+    def __init__(self, text: str, place: PlaceOf, view: View, builder: SettingsBuilder) -> None:
+        self._place = place
         self.view = view
         self.builder = builder
         self._loader: Any = yaml.SafeLoader(text)
@@ -61,7 +62,7 @@ class OptionFile:
 
     def _members(self, node: Any, scope: str, parent: str, depth: int) -> None:
         known = self.view.names.get(scope, {})
-        for key, value in self._entries(node, scope, parent):
+        for key, value, at in self._entries(node, scope, parent):
             option = known.get(key)
             path = option.path if option is not None else f"{parent}.{key}" if parent else key
             if option is not None and self._is_object(option) and isinstance(value, yaml.MappingNode):
@@ -69,30 +70,30 @@ class OptionFile:
                 self._members(value, option.members, option.path, depth + 1)
                 continue
             if option is None and path not in self.view.db.scopes_by_path and not parent:
-                self._problem(ProblemKind.UNKNOWN, scope, key, value, near=near_names(key, known))
+                self._problem(ProblemKind.UNKNOWN, scope, key, at, near=near_names(key, known))
             if option is None and parent and path in self.view.by_path:  # this release writes it by another key
-                self._problem(ProblemKind.UNKNOWN, scope, key, value, near=near_names(key, known))
+                self._problem(ProblemKind.UNKNOWN, scope, key, at, near=near_names(key, known))
                 continue
             plain = self._plain(value, depth, scope, key)
-            written = Written(_converted(option, plain), Origin.FILE, key, where=self._span(value))
+            written = Written(_converted(option, plain), Origin.FILE, key, where=self._value_span(at, value))
             self.builder.write(path, written)
 
     def _is_object(self, option: Option) -> bool:
         return option.kind == "object" and bool(self.view.names.get(option.members))
 
-    def _entries(self, node: Any, scope: str, parent: str) -> list[tuple[str, Any]]:
-        """Keys and values as they count, in the order of the file."""
+    def _entries(self, node: Any, scope: str, parent: str) -> list[tuple[str, Any, Any]]:
+        """Keys and values as they count, in the order of the file, each with the node of its key."""
         own = {id(value) for key, value in node.value if key.tag != "tag:yaml.org,2002:merge"}
         self._loader.flatten_mapping(node)
-        last: dict[str, Any] = {}
+        last: dict[str, tuple[Any, Any]] = {}
         for key, value in node.value:
             name = self._key(key)
             earlier = last.pop(name, None)
-            if earlier is not None and id(earlier) in own:
+            if earlier is not None and id(earlier[0]) in own:
                 path = f"{parent}.{name}" if parent else name
-                self._problem(ProblemKind.OVERWRITTEN, scope, name, earlier, value=path)
-            last[name] = value
-        return list(last.items())
+                self._problem(ProblemKind.OVERWRITTEN, scope, name, earlier[1], value=path)
+            last[name] = value, key
+        return [(name, value, key) for name, (value, key) in last.items()]
 
     def _key(self, node: Any) -> str:
         """A key as text: numbers as JSON writes them, everything else as in the file."""
@@ -105,7 +106,7 @@ class OptionFile:
         self._visit(depth)
         if isinstance(node, yaml.MappingNode):
             entries = self._entries(node, scope, key)
-            return {name: self._plain(value, depth + 1, scope, f"{key}.{name}") for name, value in entries}
+            return {name: self._plain(value, depth + 1, scope, f"{key}.{name}") for name, value, _ in entries}
         if isinstance(node, yaml.SequenceNode):
             return [self._plain(item, depth + 1, scope, key) for item in node.value]
         value = self._loader.construct_object(node, deep=True)
@@ -123,8 +124,11 @@ class OptionFile:
             raise FileError("a file that is smaller and less deeply nested")
 
     def _span(self, node: Any) -> Span:
-        start, end = node.start_mark, node.end_mark
-        return Span(self.name, start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        return self._place(node.start_mark, node.end_mark)
+
+    def _value_span(self, key: Any, value: Any) -> Span:
+        """The place of a value that begins beside its key, else the key's."""
+        return self._span(value if value.start_mark.line == key.start_mark.line else key)
 
     def _problem(
         self,

@@ -7,6 +7,7 @@ from posixpath import normpath
 
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
+from specconf.engines.filekeys import places_of
 from specconf.engines.tensorrt_llm.eras import Era
 from specconf.engines.tensorrt_llm.option_file import FileError, OptionFile
 from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written
@@ -46,25 +47,26 @@ def _read_file(flags: SettingsBuilder, file: SettingsBuilder, launch: Launch, vi
     named = flags.current(CONFIG)
     if named is None:
         return
-    text = _text_of(named.value, dict(launch.files))
-    if text is None:
+    held = _held(named.value, dict(launch.files))
+    if held is None:
         shown = named.value.text if isinstance(named.value, Unresolved) else str(named.value)
         flags.unresolved(Word(None, named.where, f"{named.spelling} {shown}", may_be_many=True))
         return
     name = str(named.value)
     try:
-        OptionFile(name, text, view, file).read()
+        OptionFile(dict(launch.files)[held], places_of(launch, held), view, file).read()
     except FileError as error:
         file.problem(Problem(ProblemKind.INVALID, SCOPE, named.spelling, name, error.expected, where=named.where))
     flags.remove(CONFIG)
 
 
-def _text_of(name: Value, files: Mapping[str, str]) -> str | None:
+def _held(name: Value, files: Mapping[str, str]) -> str | None:
+    """The name under which a file is at hand, which may be written in another way."""
     if not isinstance(name, str):
         return None
     if name in files:
-        return files[name]
-    return next((text for known, text in files.items() if normpath(known) == normpath(name)), None)
+        return name
+    return next((known for known in files if normpath(known) == normpath(name)), None)
 
 
 def _merged(flags: Settings, file: Settings, launch: Launch, view: View, unread: tuple[Problem, ...]) -> Settings:

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
+from specconf.engines.filekeys import at_inner_keys
 from specconf.engines.options import compact_json
 from specconf.engines.vllm import option_file
 from specconf.engines.vllm.behaviour import does
@@ -48,13 +49,13 @@ def resolve(launch: Launch, view: View) -> Settings:
     """The settings of a launch: its option file, its command line over it, and the environment beside both."""
     serve, words = arguments(launch.argv)
     words = list(_levels(words, view))
-    words, file_words, problems = option_file.pulled(words, dict(launch.files), view)
-    from_file = _read(file_words, view, serve=serve)
+    words, file = option_file.pulled(words, launch, view)
+    from_file = at_inner_keys(_read(file.words, view, serve=serve), file.keys)
     from_argv = _read(_in_order(words, view), view, serve=serve)
     builder = SettingsBuilder(ENGINE)
     _merge(builder, from_file, from_argv, view)
     for problem in [
-        *problems,
+        *file.problems,
         *from_file.problems,
         *from_argv.problems,
         *_twice(words, view),
@@ -139,7 +140,7 @@ def _merge(builder: SettingsBuilder, from_file: Settings, from_argv: Settings, v
         if path.partition(".")[0] in objects:
             continue
         for written in setting.written:
-            builder.write(path, replace(written, origin=Origin.FILE, where=None))
+            builder.write(path, replace(written, origin=Origin.FILE))
     for path, setting in from_argv.items_by_path.items():
         for written in setting.written:
             builder.write(path, written)

@@ -1,0 +1,152 @@
+"""Fixes of what a file's own quoting does to a launch: JSON that it breaks, variables it leaves as text, quotes it keeps, and
+flags that a lost backslash or a comment cuts off.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from specconf.findings import Finding
+from specconf.lint.edits import Edit
+from specconf.lint.site import Argv, Change, Replace, Site
+from specconf.lint.writing import in_shell
+from specconf.rules.notjson import diagnose
+
+_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
+_QUOTES = "'\""
+
+
+def meant_json(site: Site, finding: Finding) -> Iterator[Change]:
+    """A value that is no JSON, where the JSON that was meant is known."""
+    flag = site.flag_of(finding)
+    if flag is None:
+        return
+    if site.judged.read.in_script:
+        yield from _unquoted_json(site, flag)
+    found = site.value_of(flag)
+    if found is None:
+        return
+    word, before, text = found
+    diagnosis = diagnose(text)
+    if diagnosis is not None and diagnosis.meant:
+        yield Change((Replace(word, before + diagnosis.meant),))
+
+
+def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
+    """JSON that stands in the script as it should reach the engine, but bare or in double quotes: its own are taken off."""
+    place = site.bounds(site.argv[flag].span)
+    if place is None:
+        return
+    inline = "=" in site.written(flag)
+    start = site.text.index("=", place[0]) + 1 if inline else place[1]
+    while site.text[start : start + 1] in (" ", "\t"):
+        start += 1
+    opening = site.text[start : start + 1]
+    inside = start + (opening == '"')
+    try:
+        value, end = json.JSONDecoder().raw_decode(site.text, inside)
+    except (ValueError, RecursionError):
+        return
+    text = site.text[inside:end]
+    if not isinstance(value, dict) or re.search(r"[$`'\n]", text):
+        return
+    stop = end + (opening == '"')
+    if (opening == '"' and site.text[end:stop] != '"') or not re.match(r"\s|\Z|[;&|)]", site.text[stop : stop + 1]):
+        return
+    first = flag if inline else flag + 1
+    last = _words_until(site, first, stop)
+    if last is None:
+        return
+    name = f"{site.argv[flag].text.partition('=')[0]}=" if inline else ""
+    after = (*site.values[:first], name + text, *site.values[last:])
+    yield Change(edits=(site.edit(start, stop, in_shell(text, "'")),), argv=after)
+
+
+def _words_until(site: Site, first: int, stop: int) -> int | None:
+    """The index behind the words that stand before a place; None where one reaches over it."""
+    at = first
+    while at < len(site.argv):
+        place = site.bounds(site.argv[at].span)
+        if place is None or place[0] >= stop:
+            break
+        if place[1] > stop:
+            return None
+        at += 1
+    return at if at > first else None
+
+
+def literal_variables(site: Site, finding: Finding) -> Iterator[Change]:
+    """`$NAME` in the single quotes around JSON: the quotes end before it and begin again behind it."""
+    at = [i for i, word in enumerate(site.argv) if word.span == finding.where and word.raw.startswith("'")]
+    place = site.bounds(finding.where)
+    if len(at) != 1 or place is None:
+        return
+    raw = site.text[place[0] : place[1]]
+    inside = raw[1:-1]
+    names = {match[0].strip("${}") for match in _VARIABLE.finditer(inside)}
+    if not re.match(r"'\s*[{\[]", raw) or not raw.endswith("'") or "'" in inside or not names:
+        return
+    if any(not re.search(rf"(?:^|[\s;&(]){name}=", site.text, re.MULTILINE) for name in names):
+        return  # what nothing sets may be meant as text
+    edits = [
+        site.edit(place[0] + 1 + match.start(), place[0] + 1 + match.end(), f"'\"{match[0]}\"'")
+        for match in _VARIABLE.finditer(inside)
+    ]
+    yield Change(edits=tuple(edits))
+
+
+def kept_quotes(site: Site, finding: Finding) -> Iterator[Change]:
+    """Quotes around a value where no shell takes them off."""
+    for index, word in enumerate(site.argv):
+        if word.span != finding.where or word.value is None:
+            continue
+        name, sign, given = word.value.partition("=")
+        before, text = (f"{name}=", given) if sign and name.startswith("--") else ("", word.value)
+        if len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]:
+            yield Change((Replace(index, before + text[1:-1]),))
+
+
+def cut_off(site: Site, finding: Finding) -> Iterator[Change]:
+    """Flags on the lines behind a launch: the line before gets its backslash, a comment in between goes above the launch."""
+    orphans = site.judged.read.orphans
+    place = site.bounds(orphans[0].span) if orphans else None
+    last = max((found[1] for word in site.argv if (found := site.bounds(word.span))), default=0)
+    if place is None or finding.option != orphans[0].text.partition("=")[0] or not 0 < last <= place[0]:
+        return
+    between = re.fullmatch(
+        r"(?P<own>[ \t]*(?P<back>\\)?[ \t]*\r?\n)(?P<comments>(?:[ \t]*(?:#[^\n]*)?\r?\n)*)[ \t]*",
+        site.text[last : place[0]],
+    )
+    if between is None:
+        return
+    words: Argv = (*site.values, *(word.value for word in orphans))
+    edits: list[Edit] = []
+    if not between["back"]:
+        edits.append(site.edit(last, last, " \\"))
+    if between["comments"]:
+        start = last + len(between["own"])
+        edits.append(site.edit(start, start + len(between["comments"]), ""))
+        above = _launch_line(site)
+        if above is None:
+            return
+        indent = re.match(r"[ \t]*", site.text[above:])
+        own = indent[0] if indent else ""
+        lines = between["comments"].splitlines(keepends=True)
+        comments = "".join(own + line.lstrip(" \t") for line in lines if line.strip())
+        if comments:
+            edits.insert(0, site.edit(above, above, comments))
+    if edits:
+        yield Change(edits=tuple(edits), argv=words)
+
+
+def _launch_line(site: Site) -> int | None:
+    """The beginning of the line on which the launch's command begins, as far as lines are continued before it."""
+    span = site.judged.read.launch.span
+    if span is None or span.path != site.path:
+        return None
+    start = site.source.at(span.line)
+    while re.search(r"\\\r?\n\Z", site.text[:start]):
+        start = site.text.rfind("\n", 0, start - 1) + 1
+    return start

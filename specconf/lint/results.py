@@ -1,0 +1,65 @@
+"""What a lint gives: files with their launches, each with all that is said of it. How they are judged is `run`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from specconf.findings import Finding, NotChecked
+    from specconf.lint.edits import Edit
+    from specconf.lint.releases import Chosen
+    from specconf.lint.suppress import Suppressed
+    from specconf.oracle.sided import SideBySide
+    from specconf.readers.found import ReadLaunch
+    from specconf.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One launch with all that is said of it. `settings` is None where its release could not be judged; `side`: what the
+    release itself says, where it was asked.
+    """
+
+    read: ReadLaunch
+    chosen: Chosen
+    findings: tuple[Finding, ...]
+    not_checked: tuple[NotChecked, ...] = ()
+    settings: Settings | None = None
+    side: SideBySide | None = None
+
+    @property
+    def line(self) -> int:
+        """Where it begins in its file."""
+        return self.read.launch.span.line if self.read.launch.span else 1
+
+
+@dataclass(slots=True)
+class FileResult:
+    """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
+
+    `edits`: what would mend a finding, for the formats that carry fixes.
+    """
+
+    path: str
+    text: str = ""
+    format: str = ""
+    launches: list[Judged] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    skipped: str = ""
+    suppressed: list[Suppressed] = field(default_factory=list)
+    edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        """Those of the file and of its launches, in the order of their places."""
+        found = [*self.findings, *(finding for launch in self.launches for finding in launch.findings)]
+        return sorted(
+            found, key=lambda f: (f.where.line if f.where else 0, f.where.column if f.where else 0, f.severity.rank)
+        )
+
+
+def launches_of(results: Sequence[FileResult]) -> int:
+    """How many launches were found."""
+    return sum(len(result.launches) for result in results)

@@ -1,0 +1,136 @@
+"""SC7xx: what a file's own shape does to a launch before any engine reads it: flags cut off, quoting, variables as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from specconf.findings import Finding, Severity
+from specconf.readers.found import ReadLaunch
+from specconf.settings import Origin, ProblemKind, Settings
+from specconf.words import Span, Unresolved, Word
+
+_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_QUOTES = "'\""
+_SHOWN = 40
+
+
+def shape_findings(launch: ReadLaunch, engine: str, release: str, text: str) -> Iterator[Finding]:
+    """What the words of a launch show by themselves; `text` is that of their file."""
+    found = (*_cut_off(launch, text.split("\n")), *_literal_variables(launch), *_kept_quotes(launch))
+    yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
+
+
+def _cut_off(launch: ReadLaunch, lines: Sequence[str]) -> Iterator[Finding]:
+    """Flags behind a comment or a line without its backslash: the shell runs them as a command of their own."""
+    if not launch.orphans:
+        return
+    first = launch.orphans[0]
+    comment = _comment_between(launch, first, lines)
+    flags = ", ".join(word.text.partition("=")[0] for word in launch.orphans if _OPTION.match(word.text))
+    yield Finding(
+        "SC704",
+        Severity.ERROR,
+        f"The launch ends {'at this comment' if comment else 'before this line'}: {flags} is not passed to it, and the shell "
+        "runs it as a command of its own.",
+        fix="Put the comment above the launch." if comment else "End the line before with a backslash.",
+        where=comment or first.span,
+        option=first.text.partition("=")[0],
+    )
+
+
+def _comment_between(launch: ReadLaunch, first: Word, lines: Sequence[str]) -> Span | None:
+    """The comment that ends a launch whose line before it is continued."""
+    if launch.launch.span is None or first.span is None:
+        return None
+    for number in range(launch.launch.span.end_line, first.span.line):
+        text = lines[number - 1] if number <= len(lines) else ""
+        if text.lstrip().startswith("#"):
+            column = len(text) - len(text.lstrip()) + 1
+            return Span(first.span.path, number, column, number, len(text) + 1)
+    return None
+
+
+def _literal_variables(launch: ReadLaunch) -> Iterator[Finding]:
+    """`$NAME` in single quotes: the shell hands it on as it stands."""
+    if not launch.in_script:
+        return
+    for word in launch.launch.argv:
+        if word.value is None or not word.raw.startswith("'"):
+            continue
+        match = _VARIABLE.search(word.value)
+        if match is not None:
+            yield Finding(
+                "SC705",
+                Severity.ERROR if word.value.lstrip().startswith(("{", "[")) else Severity.WARNING,
+                f"The shell does not put in {match[0]}, which stands in single quotes: the engine gets these characters.",
+                fix="Write double quotes, with the JSON's own quotes behind backslashes, or end the single quotes around it.",
+                where=word.span,
+            )
+
+
+def _kept_quotes(launch: ReadLaunch) -> Iterator[Finding]:
+    """Quotes that no shell takes off: a list in YAML or JSON hands every item on as it is."""
+    if launch.in_script:
+        return
+    for word in launch.launch.argv:
+        value = word.value or ""
+        _, sign, given = value.partition("=")
+        text = given if sign and value.startswith("--") else value
+        if len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]:
+            yield Finding(
+                "SC706",
+                Severity.ERROR if text[1:2] in ("{", "[") else Severity.WARNING,
+                f"The quotes around {_short(text)} are part of the value here, where no shell takes them off.",
+                fix=f"Write the value without them: {text[1:-1][:200]}",
+                where=word.span,
+            )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Finding]:
+    """Flags that are written again with another value: the engine's parser takes the last in silence."""
+    for path, setting in settings.items_by_path.items():
+        last = setting.final
+        for earlier in setting.losers:
+            lists = any(
+                isinstance(one.value, list | Unresolved) for one in (last, earlier)
+            )  # or what nobody can compare
+            if (
+                lists
+                or earlier.origin is not Origin.ARGV
+                or last.origin is not Origin.ARGV
+                or earlier.value == last.value
+            ):
+                continue
+            yield Finding(
+                "SC107",
+                Severity.WARNING,
+                f"{earlier.spelling or path} is written more than once: {last.value} counts, and {earlier.value} does not.",
+                engine=engine,
+                release=release,
+                checked_as=release,
+                fix="Remove the one that is not meant.",
+                where=earlier.where,
+                option=earlier.spelling,
+            )
+
+
+def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -> list[Finding]:
+    """Values that are no JSON because of the file's quoting are told under the quoting's code, and once."""
+    broken = {problem.where for problem in settings.problems if problem.kind is ProblemKind.NOT_JSON}
+    lines = [finding.where.line for finding in shape if finding.where and finding.code in ("SC705", "SC706")]
+    told = {
+        line for value in lines for line in (value, value - 1)
+    }  # the option stands before its value, or a line above
+    of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
+    return [
+        replace(finding, code="SC703") if quoting else finding
+        for finding, quoting in zip(findings, of_quoting, strict=True)
+        if not (quoting and finding.where and finding.where.line in told)
+    ]

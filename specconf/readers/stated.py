@@ -1,0 +1,28 @@
+"""The release that a file states for a launch: where, how, and how firmly. What the release does is not known here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from specconf.words import Span
+
+
+class Firmness(StrEnum):
+    """What a stated release is: one version, a range of them, a name that moves, or a build of somebody's own."""
+
+    EXACT = "exact"
+    RANGE = "range"
+    FLOATING = "floating"
+    FORK = "fork"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A release as written. `how` names the place in the reader's words: image tag, pin, variable, comment."""
+
+    engine: str
+    text: str
+    firmness: Firmness
+    how: str
+    where: Span | None = None
