@@ -12,6 +12,14 @@ _OPTION = re.compile(
 _VARIABLE = re.compile(r"^([A-Z0-9_]*_)?(TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS)$")
 _IN_ADDRESS = re.compile(r"//[^/@\s]+@")
 
+# A name and, behind a sign, quotes or a blank, its value.
+_NAMED = re.compile(
+    r"(?P<name>--?[A-Za-z][\w.-]*|[A-Za-z_][\w-]*)(?P<sign>[\"'\\]*(?:\s*[=:,]|\s)\s*[\"'\\]*)"
+    r"(?P<value>(?<=\")[^\"]+|(?<=')[^']+|[^\s\"',\\}\]]+)"
+)
+# What is a token by its own looks, whatever stands before it.
+_TOKEN = re.compile(r"\b(?:hf_|sk-|gh[opsu]_|github_pat_|glpat-|nvapi-|xox[abp]-)[\w-]{8,}|\bAKIA[0-9A-Z]{12,}")
+
 
 def is_secret_name(name: str) -> bool:
     """Whether an option, key or variable of this name holds a secret (`HF_TOKEN`, `api-key`; not `num_draft_tokens`)."""
@@ -22,3 +30,21 @@ def is_secret_name(name: str) -> bool:
 def without_credentials(text: str) -> str:
     """A text without the names and passwords that addresses in it carry."""
     return _IN_ADDRESS.sub("//***@", text)
+
+
+def masked(line: str) -> str:
+    """A line as it may be shown: stars, as many, for what is behind a secret's name, in an address, or looks like a token."""
+
+    def value(match: re.Match[str]) -> str:
+        if not is_secret_name(match["name"]) or match["value"].startswith(("$", "-")):
+            return match[0]
+        return match["name"] + match["sign"] + "*" * len(match["value"])
+
+    parts, at = [], 0
+    while match := _NAMED.search(line, at):  # a value may be a name itself: `--x HF_TOKEN=...`
+        end = match.end() if is_secret_name(match["name"]) else match.end("name")
+        parts.append(line[at : match.start()] + value(match)[: end - match.start()])
+        at = end
+    shown = "".join([*parts, line[at:]])
+    shown = _TOKEN.sub(lambda found: "*" * len(found[0]), shown)
+    return _IN_ADDRESS.sub(lambda found: "//" + "*" * (len(found[0]) - 3) + "@", shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specconf.secrets import is_secret_name, without_credentials
+from specconf.secrets import is_secret_name, masked, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,24 @@ def test_an_address_is_shown_without_its_name_and_password() -> None:
         without_credentials("at https://me:pw@host.example/simple, then /a@b")
         == "at https://***@host.example/simple, then /a@b"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("vllm serve m --api-key abc --port 1", "vllm serve m --api-key *** --port 1"),
+        ("vllm serve m --api-key=abc", "vllm serve m --api-key=***"),
+        ('["--api-key", "a b", "--port", "1"]', '["--api-key", "***", "--port", "1"]'),
+        ("export HF_TOKEN=abcd; echo", "export HF_TOKEN=***** echo"),
+        ("HF_TOKEN: 'a b'", "HF_TOKEN: '***'"),
+        ('{"api_key": "abc", "n": 3}', '{"api_key": "***", "n": 3}'),
+        ("- --x HF_TOKEN=ab", "- --x HF_TOKEN=**"),
+        ("HF_TOKEN=$HF_TOKEN vllm serve m", "HF_TOKEN=$HF_TOKEN vllm serve m"),
+        ("serve m hf_abcdefgh12", "serve m *************"),
+        ("git clone https://me:pw@host/x", "git clone https://*****@host/x"),
+        ("--speculative-num-draft-tokens 4 --max-num-batched-tokens 8", None),
+    ],
+)
+def test_a_shown_line_holds_no_secret_and_stays_as_long(line: str, shown: str | None) -> None:
+    assert masked(line) == (shown or line)
+    assert len(masked(line)) == len(line)

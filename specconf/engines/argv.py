@@ -21,6 +21,7 @@ from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
 _JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
+_BLANK = re.compile(r"\s")
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
@@ -104,11 +105,11 @@ class ArgvReader:
         name, equals, inline = text.partition("=")
         if name in _HELP:
             return
-        match = self._match(name)
+        match = self._match(name, exact=word.exact)
         if isinstance(match, Problem):
             self.builder.problem(_placed(match, word.span))
             self._refused = True  # the words behind it are its own
-            if not equals and rest and not (rest[0].value and _is_flag(rest[0].value)):
+            if not equals and not _BLANK.search(name) and rest and not (rest[0].value and _is_flag(rest[0].value)):
                 rest.pop(0)  # what follows an unknown flag is most likely its value
             return
         option = match.option
@@ -267,7 +268,7 @@ class ArgvReader:
     def _overwritten(self, spelling: str, path: str, span: Span | None) -> None:
         self._problem(ProblemKind.OVERWRITTEN, spelling, span, value=path)
 
-    def _match(self, written: str) -> _Match | Problem:
+    def _match(self, written: str, *, exact: bool = False) -> _Match | Problem:
         name = self.grammar.canonical(written)
         option = self.names.get(name)
         if option is not None:
@@ -275,7 +276,7 @@ class ArgvReader:
         dotted = self._dotted_match(name)
         if dotted is not None:
             return dotted
-        longer = self._abbreviated(name)
+        longer = {} if exact else self._abbreviated(name)
         if len({o.path for o in longer.values()}) == 1:
             full, option = next(iter(longer.items()))
             return _Match(option, negated=full in option.no_names)

@@ -21,6 +21,7 @@ from specconf.lint.quoting import cut_off, kept_quotes, literal_variables, meant
 from specconf.lint.site import Change, Remove, Rename, Replace, Site
 from specconf.lint.tags import bare_tag
 from specconf.rules.othernames import successor
+from specconf.rules.spelling import in_one_word
 from specconf.settings import ProblemKind
 from specconf.words import JsonValue
 
@@ -142,6 +143,16 @@ def published_tag(site: Site, finding: Finding) -> Iterator[Change]:
 # -- what changes what the launch does
 
 
+def in_two(site: Site, finding: Finding) -> Iterator[Change]:
+    """A word that holds a flag and its value, as one that the parser takes: where the flag is one and takes a value."""
+    two, view = in_one_word(finding.option), site.view
+    if two is None or view is None or (flag := site.flag_of(finding)) is None or "=" in site.argv[flag].text:
+        return
+    options = [names[two[0]] for scope, names in view.names.items() if scope.endswith("cli") and two[0] in names]
+    if any(option.kind in {"value", "optional", "object", "append"} for option in options):
+        yield Change((Replace(flag, f"{two[0]}={two[1]}"),))
+
+
 def near_choice(site: Site, finding: Finding) -> Iterator[Change]:
     """A value that is none of the choices, where one choice alone comes close to it."""
     setting, view = site.setting_of(finding), site.view
@@ -155,7 +166,7 @@ def near_choice(site: Site, finding: Finding) -> Iterator[Change]:
 def near_flag(site: Site, finding: Finding) -> Iterator[Change]:
     """A flag that no release has, where one flag of this release alone comes close to it."""
     settings = site.judged.settings
-    if settings is None or (flag := site.flag_of(finding)) is None:
+    if settings is None or (flag := site.flag_of(finding)) is None or in_one_word(finding.option) is not None:
         return
     near = [p.near for p in settings.problems if p.kind is ProblemKind.UNKNOWN and p.where == finding.where]
     if len(near) == 1 and len(near[0]) == 1:
@@ -166,6 +177,8 @@ def without_option(site: Site, finding: Finding) -> Iterator[Change]:
     """An option that the release refuses or does nothing with goes, with its value."""
     if finding.severity is Severity.INFO or finding.effect not in (Effect.REJECTS, Effect.IGNORES):
         return
+    if in_one_word(finding.option) is not None:
+        return  # it holds a value, which somebody meant
     if (flag := site.flag_of(finding)) is None:
         return
     setting = site.setting_of(finding)
@@ -210,6 +223,7 @@ def _without_key(site: Site, key: str, flag: int) -> Iterator[Change]:
 
 # In the order in which they are tried for a finding: safe ones first, and among those the first that comes out right.
 FIXERS: tuple[Row, ...] = (
+    Row(("SC101",), in_two),
     Row(("SC101",), joined_flags),
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_flag),
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_key),

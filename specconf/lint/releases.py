@@ -60,9 +60,13 @@ class Chosen:
 
 @dataclass
 class StatedInText:
-    """The releases that a file's text states outside of its launches, found once for all of them."""
+    """The releases that a file's text states outside of its launches, found once for all of them.
+
+    `owned`: lines with the image that a launch runs in, which says nothing of another launch.
+    """
 
     source: SourceText
+    owned: frozenset[int] = frozenset()
     _found: dict[str, tuple[Stated, ...]] = field(default_factory=dict)
 
     def for_launch(self, launch: ReadLaunch) -> Iterator[Stated]:
@@ -115,6 +119,8 @@ class StatedInText:
     def _images(self, engine: str, line: str, number: int) -> Iterator[Stated]:
         for image in known_images():
             if image.engine != engine or image.repository not in line:
+                continue
+            if number in self.owned:
                 continue
             for match in re.finditer(rf"[\w./:-]*{re.escape(image.repository)}:[\w.-]+", line):
                 word = Word(match[0], self._span(number, match), match[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +31,8 @@ from specconf.words import Launch, Span
 if TYPE_CHECKING:
     from specconf.compat.view import View
     from specconf.settings import Settings
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 __all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
 
@@ -73,7 +76,10 @@ class Linter:
                 Finding("SC707", Severity.WARNING, _sentence(error.message), fix=_sentence(hint), where=where)
             )
             return result
-        stated = StatedInText(SourceText(text, path))
+        owned = (one.where for found in launches for one in found.stated)
+        stated = StatedInText(
+            SourceText(text, path), frozenset(w.line for w in owned if w is not None and w.path == path)
+        )
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
@@ -168,7 +174,13 @@ def _of_a_fork(finding: Finding) -> Finding:
 
 
 def _placed(finding: Finding, span: Span | None) -> Finding:
-    return finding if finding.where is not None and finding.where.line else replace(finding, where=span)
+    shown = replace(finding, message=_printable(finding.message), fix=_printable(finding.fix))
+    return shown if finding.where is not None and finding.where.line else replace(shown, where=span)
+
+
+def _printable(text: str) -> str:
+    """A text without characters that a terminal would obey: those are written as their escapes."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def _sentence(text: str) -> str:

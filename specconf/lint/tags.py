@@ -10,6 +10,7 @@ from specconf.findings import Finding, Severity
 from specconf.readers.found import ReadLaunch
 from specconf.readers.images import Image, known_images
 from specconf.readers.source import SourceText
+from specconf.readers.stated import IMAGE_TAG
 from specconf.words import Span
 
 
@@ -25,7 +26,7 @@ class BareTag:
 def tag_findings(launch: ReadLaunch, source: SourceText) -> Iterator[Finding]:
     """The tags of a launch's image that are not published as they are written; a mirror may name its own as it likes."""
     for stated in launch.stated:
-        if stated.how != "image tag" or (found := bare_tag(stated.where, source)) is None:
+        if stated.how != IMAGE_TAG or (found := bare_tag(stated.where, source)) is None:
             continue
         prefix, repository = found.image.tag_prefix, found.image.repository
         yield Finding(

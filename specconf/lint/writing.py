@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from specconf.readers.quoting import Literal, word_pieces
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
 _PLAIN_ITEM = re.compile(r"[A-Za-z0-9_./-][^\n\r\t\"'`#&*!|>%@\\]*\Z")
 
 
@@ -120,6 +121,8 @@ def in_item(value: str, before: str = "") -> str:
     """A value as an item of a list, in the quotes that the item had, or in those that it needs."""
     if before.startswith('"'):
         return json.dumps(value, ensure_ascii=False)
+    if _NUMBER.match(before) and _NUMBER.match(value):
+        return value  # a number stays one: in quotes some languages and formats would take it for a text
     plain = (
         not before.startswith("'")
         and _PLAIN_ITEM.match(value)

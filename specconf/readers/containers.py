@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from specconf.readers.images import Image, known_images
-from specconf.readers.stated import Firmness, Stated
+from specconf.readers.stated import IMAGE_TAG, Firmness, Stated
 from specconf.readers.wrappers import program_name
 from specconf.words import Word
 
@@ -164,7 +164,7 @@ class UsedImage:
         match = match_program(command)
         if not entrypoint or (match is not None and match.program.engine == self.image.engine):
             return ()
-        if self.image.module_entrypoint and any(word.text.partition("=")[0] == "--model" for word in command):
+        if self.image.module_entrypoint and any(re.match(r"--model(?:=|\s|\Z)", word.text) for word in command):
             entrypoint = self.image.module_entrypoint
         return tuple(Word(value=text, span=where.span, raw=text) for text in entrypoint)
 
@@ -190,5 +190,5 @@ def _stated_by(image: Image, tag: str, reference: Word) -> tuple[Stated, ...]:
         return (Stated(engine, mapped, Firmness.EXACT, f"{image.repository} {tag}", where),) if mapped else ()
     found = _TAG.match(tag)
     if found is None:
-        return (Stated(engine, tag or "latest", Firmness.FLOATING, "image tag", where),)
-    return (Stated(engine, found["release"], Firmness.FORK if image.fork else Firmness.EXACT, "image tag", where),)
+        return (Stated(engine, tag or "latest", Firmness.FLOATING, IMAGE_TAG, where),)
+    return (Stated(engine, found["release"], Firmness.FORK if image.fork else Firmness.EXACT, IMAGE_TAG, where),)

@@ -28,6 +28,7 @@ STOCK: dict[str, tuple[str, ...]] = {
     "huggingface": ("python3", "-m", "huggingfaceserver", f"--model_dir={MOUNTED}"),
     "sglang": ("python3", "-m", "sglang.launch_server", "--model-path", MOUNTED),
 }
+_NAMES_MODEL = frozenset({"--model", "--model-id", "--model-dir", "--model-path"})
 _SERVER_IMAGE = "huggingfaceserver"
 _STOCK_RUNTIMES = frozenset({"kserve-huggingfaceserver", "kserve-vllmserver", "kserve-huggingfaceserver-multinode"})
 
@@ -170,8 +171,17 @@ def _model_server(node: YamlNode, predictor: YamlNode, model: YamlNode, cluster:
         program = STOCK.get((text_at(model, "modelFormat", "name") or "").lower())
         if program is not None:
             place = (model.get("modelFormat") or model).span
-            words = [(Word(text, place, text), None) for text in program]
+            words = [(Word(text, place, text), None) for text in _without_model(program, own)]
             yield replace(own, entrypoint=words, open_ended=True).fragment()
+
+
+def _without_model(program: tuple[str, ...], own: Process) -> tuple[str, ...]:
+    """A stock program without the mounted model, where the service's own words name another one."""
+    named = {word.text.partition("=")[0].replace("_", "-") for word, _ in own.arguments}
+    if not named & _NAMES_MODEL:
+        return program
+    kept = tuple(word for word in program if MOUNTED not in word)
+    return kept[:-1] if kept[-1] == "--model-path" else kept
 
 
 def _runtime(name: str, cluster: Cluster) -> YamlNode | None:

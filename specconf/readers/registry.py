@@ -55,6 +55,8 @@ def detected_format(path: str, text: str, *, asked: frozenset[str] = frozenset()
     `asked`: which of the formats that are read only on request are wanted.
     """
     allowed = (one for one in FORMATS if one.name not in ON_REQUEST or one.name in asked)
+    if "\r" in text or text.startswith("\ufeff"):  # line ends of Windows and its mark change no format
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return next((candidate for candidate in allowed if candidate.detects(path, text)), None)
 
 

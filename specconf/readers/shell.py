@@ -102,6 +102,9 @@ _BEFORE_WORDS = frozenset(
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
 _DEEPEST_CALLS = 12
 _MOST_COMMANDS = 5000
+_MOST_ELEMENTS = 5000  # of an array; with the next, no script that doubles a variable line by line grows without end
+_LONGEST_VALUE = 200_000
+_PARAMETERS = ("@", "*", *map(str, range(1, 10)))
 _HARMLESS_SOURCES = frozenset({"activate", ".bashrc", ".profile"})
 
 
@@ -212,7 +215,8 @@ class _Walker:
         """`NAME=(…)`, or `NAME+=(…)` behind the elements there were."""
         if not isinstance(before, tuple):
             before = (unknown(name),) if before is None or before.value is None else (before,)
-        self.scope.values[name] = (*before, *self._expanded(split_words(self.source.text, start + 1, ")")))
+        held = (*before, *self._expanded(split_words(self.source.text, start + 1, ")")))
+        self.scope.values[name] = held if len(held) <= _MOST_ELEMENTS else (unknown(name),)
 
     def _assign_scalar(self, name: str, node: Node, before: Value | None, *, appends: bool) -> None:
         word = self._assigned_word(node)
@@ -221,7 +225,7 @@ class _Walker:
                 self.scope.forget(name)
                 return
             word = Word(value=before.value + word.value, span=word.span, raw=before.raw + word.raw)
-        self.scope.values[name] = word
+        self.scope.values[name] = word if len(word.text) <= _LONGEST_VALUE else unknown(name, span=word.span)
 
     def _declaration(self, node: Node) -> None:
         keyword = self.source.text_of(node.children[0]) if node.children else ""
@@ -292,6 +296,8 @@ class _Walker:
 
     def _loop(self, node: Node) -> None:
         self._forget_assigned(node)
+        if any(self.source.text_of(command).startswith("shift") for command in descendants(node, "command")):
+            self._forget_parameters()
         after = self._branch(node.named_children, self.scope)
         self.scope = merged([self.scope, after])
 
@@ -355,6 +361,14 @@ class _Walker:
         self.reached.add(name)
         kept, self.scope = self.scope, self.scope.copy()
         self.scope.exported |= own
+        self._number(arguments)
+        self.called.append(name)
+        self._walk(self.functions[name])
+        self.called.pop()
+        self.scope = kept
+
+    def _number(self, arguments: tuple[Word, ...]) -> None:
+        """Arguments as the parameters `$@`, `$1` and so on."""
         self.scope.values["@"] = self.scope.values["*"] = arguments
         known = next((at for at, word in enumerate(arguments) if word.may_be_many), len(arguments))
         for number in range(1, 10):  # behind a word that may be several, nothing has a number of its own
@@ -364,10 +378,24 @@ class _Walker:
                 self.scope.values[str(number)] = unknown(str(number))
             else:
                 self.scope.values[str(number)] = ()
-        self.called.append(name)
-        self._walk(self.functions[name])
-        self.called.pop()
-        self.scope = kept
+
+    def _shift(self, arguments: tuple[Word, ...]) -> None:
+        """`shift N`: the first parameters go; where it is not known which, none is known."""
+        given, count = self.scope.values.get("@"), (arguments[0].value or "") if arguments else "1"
+        if not isinstance(given, tuple):
+            return
+        gone = given[: int(count)] if count.isdecimal() and len(count) < 4 else ()
+        if (gone or count == "0") and not any(word.may_be_many for word in gone) and len(gone) == int(count):
+            self._number(given[len(gone) :])
+        elif count.isdecimal() and not any(word.may_be_many for word in given):
+            return  # more than there are: the shell leaves them as they are
+        else:
+            self._forget_parameters()
+
+    def _forget_parameters(self) -> None:
+        if isinstance(self.scope.values.get("@"), tuple):
+            for name in _PARAMETERS:
+                self.scope.forget(name)
 
     def _intact(self, ranges: list[tuple[int, int]]) -> bool:
         """Whether words can be trusted: all are closed, and an error of the parser lies in one of them or elsewhere.
@@ -411,6 +439,8 @@ class _Walker:
                 variable = argument.text.partition("=")[0]
                 if variable in self.scope.values:
                     self.scope.forget(variable)
+        elif name == "shift":
+            self._shift(arguments)
         elif name == "set" and arguments:
             texts = [argument.text for argument in arguments[:2]]
             if texts[0] in {"-a", "+a"} or texts in (["-o", "allexport"], ["+o", "allexport"]):

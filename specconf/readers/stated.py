@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from specconf.words import Span
 
+IMAGE_TAG = "image tag"  # how a release is stated by the image that a launch runs in
+
 
 class Firmness(StrEnum):
     """What a stated release is: one version, a range of them, a name that moves, or a build of somebody's own."""

@@ -225,7 +225,7 @@ def _further(where: Span, raw: str = "further options") -> Word:
 def _flag(engine: str, key: Text, value: Value) -> Iterator[Word]:
     """One option by its name, as its flag and value."""
     name = f"--{key.text.replace('_', '-')}"
-    flag = Word(name, key.span, key.text)
+    flag = Word(name, key.span, key.text, exact=True)
     if isinstance(value, Scalar) and isinstance(value.value, bool):
         if value.value:
             yield flag

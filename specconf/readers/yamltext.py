@@ -117,7 +117,9 @@ def placed_documents(source: SourceText) -> list[YamlNode]:
     """The documents in a text that may be a part of a file."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # The faster loader does not count a mark at the beginning, and every place would be off by it.
+    marked = source.text.startswith("\ufeff")
+    loader = yaml.SafeLoader if marked else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         nodes = [node for node in yaml.compose_all(source.text, Loader=loader) if node is not None]
     except yaml.MarkedYAMLError as error:

@@ -11,12 +11,15 @@ import click
 from specconf.findings import Finding, Severity
 from specconf.report.model import counts
 from specconf.report.text import finding_lines, not_checked_lines
+from specconf.secrets import masked
 from specconf.words import Span
 
 if TYPE_CHECKING:
     from specconf.lint.results import FileResult
 
 _WIDEST = 160
+# Characters that a terminal would obey, each as one that it shows.
+_HIDDEN = dict.fromkeys((*range(32), *range(127, 160)), "�")
 
 
 def render_lint(results: Sequence[FileResult], *, verbose: bool, quiet: bool, fail_on: Severity) -> str:
@@ -43,7 +46,7 @@ def excerpt(text: str, where: Span | None) -> Iterator[str]:
     lines = text.split("\n")
     if where.line > len(lines):
         return
-    line = lines[where.line - 1].replace("\t", " ")
+    line = masked(lines[where.line - 1].rstrip("\r").replace("\t", " ")).translate(_HIDDEN)
     column = max(where.column, 1)
     start = max(0, column - 1 - _WIDEST // 2) if len(line) > _WIDEST else 0
     shown = line[start : start + _WIDEST]

@@ -123,13 +123,27 @@ def _rejects(view: View, code: str, message: str, fix: str, problem: Problem) ->
     )
 
 
+def in_one_word(name: str) -> tuple[str, str] | None:
+    """Flag and value where a word that is no option holds both, parted by blanks; None for any other word."""
+    flag, *values = name.split(None, 1) or [""]
+    return (flag, values[0].strip()) if values and flag.startswith("--") else None
+
+
 def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
     """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
     lived = releases_with(name, scope.name, view)
+    if scope.name.endswith("cli") and (two := in_one_word(name)) is not None:
+        flag, value = two
+        message = f"{title} takes {name!r} for the name of an option, as flag and value stand in one word, and stops at start."
+        fix = f"Write two words, {flag} and {value}, or one with a sign: {flag}={value}."
+        return _finding(view, "SC101", Severity.ERROR, Effect.REJECTS, message, fix=fix, option=name, where=where)
     does = {"drops": "drops it without a word", "passes_on": "passes it on unread"}.get(scope.unknown_member)
+    fix = instead(name, scope.name, near, view, lived=bool(lived))
     if scope.completeness != "complete" or scope.unknown_member == "unknown":
         verdict = ("SC101", Severity.INFO, Effect.WARNS)
         message = f"Whether {title} has {name} is not checked: its options are known only in part{lived}."
+        if not lived and fix == f"Remove {name}.":
+            fix = ""  # nothing was found to be wrong with it
     elif does is None:
         verdict = ("SC101", Severity.ERROR, Effect.REJECTS)
         message = f"{title} has no option {name} and stops at start{lived}."
@@ -140,7 +154,7 @@ def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, .
         view,
         *verdict,
         message,
-        fix=instead(name, scope.name, near, view, lived=bool(lived)),
+        fix=fix,
         option=name,
         where=where,
         stage=Stage.PARSE if scope.name.endswith("cli") else Stage.CONFIG,  # members are read after the command line

@@ -81,6 +81,28 @@ def test_what_is_said_of_a_variable_stands_where_it_is_set(
     assert (finding["constraint"], finding["line"]) == ("vllm/env-vllm-use-v1-ignored", line)
 
 
+COMPOSE = (
+    'services:\n  b:\n    image: vllm/vllm-openai:v0.33.0\n    command: ["m/x", "--no-such", "--api-key", "sk-1"]\n'
+)
+
+
+@pytest.mark.parametrize("text", [COMPOSE, COMPOSE.replace("\n", "\r\n"), "\ufeff" + COMPOSE])
+def test_line_ends_and_a_mark_of_windows_change_nothing(specconf: Run, folder: Path, text: str) -> None:
+    Path("compose.yaml").write_bytes(text.encode())
+    (finding,) = report(specconf, "compose.yaml")["findings"]
+    assert (finding["line"], finding["column"]) == (4, 22)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_no_report_holds_secrets_or_what_a_terminal_obeys(specconf: Run, folder: Path, form: str) -> None:
+    line = 'HF_TOKEN=hidden1 vllm serve m "\x1b]0;x\x07" --api-key hidden2 --no-such'
+    Path("serve.sh").write_bytes(f"{HEAD}{line}\r\n".encode())
+    ran = specconf("lint", "serve.sh", "-f", form)
+    assert "SC101" in ran.out
+    assert "hidden" not in ran.out + ran.err
+    assert not {"\x1b", "\x07", "\r"} & set(ran.out)
+
+
 @pytest.mark.parametrize("form", ["sarif", "github", "junit"])
 def test_check_has_the_formats_too(specconf: Run, form: str) -> None:
     ran = specconf("check", EXAMPLES / "qwen25-vocab-mismatch.yaml", "-r", "sglang=0.5.23", "-f", form)

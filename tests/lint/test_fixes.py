@@ -246,6 +246,34 @@ IN_YAML = [
 ]
 
 
+IN_ONE_WORD = "args:\n- vllm\n- serve\n- a/b\n- --max-num-seqs 64\n- --no-such-thing 5\n"
+
+
+@pytest.mark.usefixtures("boxes")
+def test_a_flag_and_its_value_in_one_item_are_never_removed() -> None:
+    """No shell parts them: known ones become one word that the parser takes, the others are left for their writer."""
+    expected = IN_ONE_WORD.replace("--max-num-seqs 64", "--max-num-seqs=64")
+    assert fixed(IN_ONE_WORD, "x.box.yaml").text == expected
+    left = fixed(IN_ONE_WORD, "x.box.yaml", unsafe=True)
+    assert left.text == expected
+    (finding,) = left.result.all_findings
+    assert "flag and value stand in one word" in finding.message
+
+
+CHAIN = {
+    "speculative_algorithm": "EAGLE",
+    "speculative_draft_model_path": "c/d",
+    "speculative_num_steps": 3,
+    "speculative_eagle_topk": 1,
+}
+
+
+def test_a_number_in_code_stays_a_number() -> None:
+    given = ", ".join(f"{name}={value!r}" for name, value in CHAIN.items())
+    text = f"import sglang as sgl\nsgl.Engine(model_path='a/b', {given}, speculative_num_draft_tokens=6)\n"
+    assert fixed(text, "run.py").text == text.replace("=6)", "=4)")
+
+
 @pytest.mark.usefixtures("boxes")
 @pytest.mark.parametrize(("before", "after"), IN_YAML)
 def test_safe_fixes_in_yaml(before: str, after: str) -> None:

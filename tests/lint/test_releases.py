@@ -31,6 +31,9 @@ STATED = {
     "docker run own/vllm-openai:v0.33.0 vllm serve org/m\n": ("", "not stated"),
     "docker run ai-dynamo/vllm-runtime:1.5.0 vllm serve org/m\n": ("0.28.0", "ai-dynamo/vllm-runtime 1.5.0"),
     "docker run ai-dynamo/vllm-runtime:9.9.9 vllm serve org/m\n": ("", "not stated"),
+    # The image of one launch says nothing of another.
+    SERVE + "docker run vllm/vllm-openai:v0.20.2 org/m\n": ("", "not stated"),
+    "# vLLM 0.22.1\n" + SERVE + "docker run vllm/vllm-openai:v0.20.2 org/m\n": ("0.22.1", "comment"),
     SERVE: ("", "not stated"),
 }
 

@@ -129,6 +129,12 @@ FORMATS = {
         "--model=/mnt/models",
         "--seed=1",
     ],
+    "{modelFormat: {name: huggingface}, args: [--model_id=org/m, --seed=1]}": [
+        *API_SERVER,
+        "--model=org/m",
+        "--seed=1",
+    ],
+    "{modelFormat: {name: vLLM}, args: [--model, org/m]}": [*API_SERVER, "--model", "org/m"],
     "{modelFormat: {name: vLLM}, runtime: kserve-vllmserver, args: []}": [*API_SERVER, "--model=/mnt/models"],
     "{modelFormat: {name: x}, command: [vllm, serve], args: [org/m]}": ["vllm", "serve", "org/m"],
 }

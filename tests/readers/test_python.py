@@ -399,3 +399,18 @@ def test_the_parts_of_an_f_string() -> None:
     assert [(part.text, part.at[0]) for part in parts] == [
         ("a", 6), (None, 7), ("{", 17), ("c", 19), ("}", 20), (None, 26), ("f", 38),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("from vllm import LLM\nLLM(model='m', tensor_parallel=2)\n", "--tensor-parallel"),
+        ("import sglang as sgl\nsgl.Engine(model_path='m', speculative_algo='NGRAM')\n", "--speculative-algo"),
+    ],
+)
+def test_the_beginning_of_a_parameters_name_is_not_the_parameter(text: str, name: str) -> None:
+    (item,) = found(text)
+    engine = item.launch.engine
+    database = load_database(engine)
+    settings = get_engine(engine).resolve(item.launch, database.at(database.line.newest_final))
+    assert [problem.spelling for problem in settings.problems] == [name]

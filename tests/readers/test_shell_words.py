@@ -98,6 +98,11 @@ KNOWN: dict[str, str] = {
     "all branches agree": "if true; then A=1; else A=1; fi\nvllm $A",
     "subshell keeps its own": "A=1\n(A=2)\nvllm $A",
     "function": "A=1\nf() { vllm $A; }\nf",
+    "shift in a function": 'f() { local k=$1; shift; vllm "$k" "$@" $1; }\nf a b "c d"',
+    "shift by two": 'f() { shift 2; vllm "$@"; }\nf a b c d',
+    "shift by more than there are": 'f() { shift 3; vllm "$@"; }\nf a b',
+    "shift by none": 'f() { shift 0; vllm "$@"; }\nf a b',
+    "shift in an inner function": 'g() { shift; }\nf() { g x y; vllm "$@"; }\nf a b',
     "unicode": "vllm 模型 'é ü' \"\U0001f600\"",
     "carriage return": "vllm 'a\rb'",
 }
@@ -242,3 +247,14 @@ def test_an_array_element_keeps_the_place_where_it_is_written() -> None:
     word = words_of('ARGS=(\n  --port 80\n)\nvllm "${ARGS[@]}"')[1]
     assert word.span is not None
     assert (word.span.line, word.span.column) == (2, 10)
+
+
+def test_parameters_are_not_known_behind_a_loop_that_shifts() -> None:
+    script = 'f() { while [ "$1" != -- ]; do shift; done; shift; vllm "$@"; }\nf a -- b'
+    assert values_of(script) == [None]
+
+
+@pytest.mark.parametrize("script", ["A=xxxxxxxxxx\n" + "A=$A$A\n" * 60, "A=(x x)\n" + 'A+=("${A[@]}")\n' * 60])
+def test_what_doubles_line_by_line_is_not_known_at_some_point(script: str) -> None:
+    model, *others = values_of(script + 'vllm m "${A[@]}"')
+    assert (model, set(others)) == ("m", {None})

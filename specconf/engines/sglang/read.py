@@ -55,7 +55,7 @@ def _arguments(argv: Sequence[Word]) -> tuple[list[Word], bool]:
             return list(argv[index + 1 :]), False
         if name == "sglang" and texts[index + 1 : index + 2] == ["serve"]:
             return list(argv[index + 2 :]), True
-        if text.startswith("-") and text != "-m":
+        if text.startswith("--"):  # one dash: an option of python's own, as in `python -u -m`
             break
     return list(argv), False
 

@@ -20,6 +20,7 @@ def _kinds(settings: Settings) -> list[ProblemKind]:
     [
         ["python", "-m", "sglang.launch_server", "--model-path", "m", "--port", "1"],
         ["/usr/bin/python3", "-m", "sglang.launch_server", "--model-path=m", "--port=1"],
+        ["python3", "-u", "-X", "dev", "-m", "sglang.launch_server", "--model-path", "m", "--port", "1"],
         ["python3", "python/sglang/launch_server.py", "--model-path", "m", "--port", "1"],
         ["sglang", "serve", "--model-path", "m", "--port", "1"],
         ["/opt/venv/bin/sglang", "serve", "m", "--port", "1"],
