@@ -34,17 +34,12 @@ def without_credentials(text: str) -> str:
 
 def masked(line: str) -> str:
     """A line as it may be shown: stars, as many, for what is behind a secret's name, in an address, or looks like a token."""
-
-    def value(match: re.Match[str]) -> str:
-        if not is_secret_name(match["name"]) or match["value"].startswith(("$", "-")):
-            return match[0]
-        return match["name"] + match["sign"] + "*" * len(match["value"])
-
-    parts, at = [], 0
+    shown, at = "", 0
     while match := _NAMED.search(line, at):  # a value may be a name itself: `--x HF_TOKEN=...`
-        end = match.end() if is_secret_name(match["name"]) else match.end("name")
-        parts.append(line[at : match.start()] + value(match)[: end - match.start()])
+        secret = is_secret_name(match["name"])
+        end = match.end() if secret else match.end("name")
+        hidden = len(match["value"]) if secret and not match["value"].startswith(("$", "-")) else 0
+        shown += line[at : end - hidden] + "*" * hidden
         at = end
-    shown = "".join([*parts, line[at:]])
-    shown = _TOKEN.sub(lambda found: "*" * len(found[0]), shown)
+    shown = _TOKEN.sub(lambda found: "*" * len(found[0]), shown + line[at:])
     return _IN_ADDRESS.sub(lambda found: "//" + "*" * (len(found[0]) - 3) + "@", shown)

@@ -25,7 +25,7 @@ from specconf.cli.common import (
     wants_asking,
     wants_online,
 )
-from specconf.codes import CODES
+from specconf.cli.selecting import known_codes, selection_options, statistics_text
 from specconf.engines.registry import get_engine
 from specconf.errors import UsageError
 from specconf.findings import Severity
@@ -49,9 +49,7 @@ _MOST_SEARCHED = 6
 @release_option
 @click.option("--all-releases", is_flag=True, help="Every release the database knows.")
 @report_form_option
-@click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
-@click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
-@click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
+@selection_options
 @fail_on_option
 @ask_options
 @db_option
@@ -95,7 +93,7 @@ def command(
     asked = Asked.parse(engines, releases, loaded.spec)
     session = Session.start(overlays, wants_online(online, offline, default=True), spec_path)
     filters = (select or session.project.select, ignore or session.project.ignore)
-    _known_codes((*filters[0], *filters[1]))
+    known_codes((*filters[0], *filters[1]))
     fail_on = fail_on or session.project.fail_on
     plan = _Plan(loaded, spec_path, session, filters, Severity(fail_on), every=all_releases)
     if asking:
@@ -109,7 +107,7 @@ def command(
         check_text(form, report, Severity(fail_on))
         if form != "text"
         else render_check(report, verbose=verbose or explain_unchecked, quiet=quiet, fail_on=Severity(fail_on))
-        + _statistics(report, statistics)
+        + (statistics_text(report.findings) if statistics else "")
     )
     print_report(text, output, color)
     for notice in report.notices:
@@ -122,12 +120,6 @@ def command(
         runs = {cell.engine for cell in report.cells if not failed(cell.findings, fail_on) and not cell.overruled}
         return int(any(engine not in runs for engine in asked.engines))
     return int(failed(report.findings, fail_on) or any(cell.overruled for cell in report.cells))
-
-
-def _known_codes(patterns: tuple[str, ...]) -> None:
-    for pattern in patterns:
-        if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
-            raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
 
 
 @dataclass(frozen=True)
@@ -185,13 +177,3 @@ def _cell(plan: _Plan, view: View, asker: Asker | None, *, search: bool) -> Cell
         view.point.notice,
         None if asker is None else asker.ask_spec(spec, engine, view, models, judgement),
     )
-
-
-def _statistics(report: Report, wanted: bool) -> str:
-    if not wanted:
-        return ""
-    counted: dict[str, int] = {}
-    for finding in report.findings:
-        counted[finding.code] = counted.get(finding.code, 0) + 1
-    rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
-    return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)

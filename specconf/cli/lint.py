@@ -24,7 +24,7 @@ from specconf.cli.common import (
 )
 from specconf.cli.lint_jobs import Setup, judge_files
 from specconf.cli.project import Project
-from specconf.codes import CODES
+from specconf.cli.selecting import known_codes, selection_options, statistics_text
 from specconf.errors import SpecconfError, UsageError
 from specconf.findings import Finding, Severity
 from specconf.lint.globs import matches
@@ -56,9 +56,7 @@ class NothingToLookAtError(SpecconfError):
     help="Judge an engine's launches at this release, whatever the files state. Repeatable.",
 )  # fmt: skip
 @report_form_option
-@click.option("--output", "-o", "output", type=click.Path(path_type=Path), help="Write the report to a file.")
-@click.option("--select", "select", multiple=True, metavar="CODE", help="Only these codes, prefixes or constraints.")
-@click.option("--ignore", "ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or constraints.")
+@selection_options
 @fail_on_option
 @ask_options
 @db_option
@@ -149,7 +147,8 @@ def command(
         shown.filter(result)
     notices = _with_baseline(results, held, known, write_baseline)
     if form == "text":
-        text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold) + _statistics(results, statistics)
+        text = render_lint(results, verbose=verbose, quiet=quiet, fail_on=threshold)
+        text += statistics_text(finding for result in results for finding in result.all_findings) if statistics else ""
         if asked is not None:
             text = "".join(f"{line}\n" for line in asked.lines(results, verbose=verbose, quiet=quiet)) + text
     else:
@@ -242,9 +241,7 @@ class _Shown:
 
     def __post_init__(self) -> None:
         per_file = (code for _, codes in self.project.per_file_ignores for code in codes)
-        for pattern in (*self.select, *self.ignore, *per_file):
-            if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
-                raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
+        known_codes((*self.select, *self.ignore, *per_file))
 
     def wants(self, path: str, finding: Finding) -> bool:
         """Whether a finding of a file is told."""
@@ -262,7 +259,7 @@ class _Shown:
             replace(judged, findings=tuple(self._told(result, key, judged.findings)))
             for judged, key in zip(result.launches, keys, strict=True)
         ]
-        asked = selected((one.finding for one in result.suppressed), self.select, self.ignore)
+        asked = set(selected((one.finding for one in result.suppressed), self.select, self.ignore))
         result.suppressed = [one for one in result.suppressed if one.finding in asked]
 
     def _told(self, result: FileResult, launch: str, findings: Iterable[Finding]) -> list[Finding]:
@@ -270,7 +267,8 @@ class _Shown:
 
         asked = selected(findings, self.select, self.ignore)
         kept = selected(asked, (), self._of_file(result.path))
-        hidden = (finding for finding in asked if finding not in kept)
+        told = set(kept)
+        hidden = (finding for finding in asked if finding not in told)
         result.suppressed += [Suppressed(one, launch, SuppressedBy.SETTINGS, "per-file-ignores") for one in hidden]
         return kept
 
@@ -278,14 +276,3 @@ class _Shown:
         """What the settings suppress in a file."""
         table, folder = self.project.per_file_ignores, self.project.folder
         return tuple(code for glob, codes in table if path != "-" and matches(path, (glob,), folder) for code in codes)
-
-
-def _statistics(results: list[FileResult], wanted: bool) -> str:
-    if not wanted:
-        return ""
-    counted: dict[str, int] = {}
-    for result in results:
-        for finding in result.all_findings:
-            counted[finding.code] = counted.get(finding.code, 0) + 1
-    rows = sorted(counted.items(), key=lambda row: (-row[1], row[0]))
-    return "".join(f"{number:6} {code} {CODES[code].name}\n" for code, number in rows)

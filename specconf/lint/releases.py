@@ -117,10 +117,10 @@ class StatedInText:
             yield from self._images(engine, line, number)
 
     def _images(self, engine: str, line: str, number: int) -> Iterator[Stated]:
+        if number in self.owned:
+            return
         for image in known_images():
             if image.engine != engine or image.repository not in line:
-                continue
-            if number in self.owned:
                 continue
             for match in re.finditer(rf"[\w./:-]*{re.escape(image.repository)}:[\w.-]+", line):
                 word = Word(match[0], self._span(number, match), match[0])

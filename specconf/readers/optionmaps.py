@@ -9,8 +9,8 @@ from specconf.readers.yamltext import YamlNode
 from specconf.words import Word
 
 
-def words_of_map(node: YamlNode, *, negated: bool = True) -> Iterator[Word]:
-    """`--key value` for each key. True is the bare flag; false is `--no-key`, or left out where the engine has no such."""
+def words_of_map(node: YamlNode) -> Iterator[Word]:
+    """`--key value` for each key. True is the bare flag, false is `--no-key`."""
     for key, value in node.items():
         if key.text is None:
             continue
@@ -19,8 +19,7 @@ def words_of_map(node: YamlNode, *, negated: bool = True) -> Iterator[Word]:
         if plain is None:
             continue
         if isinstance(plain, bool):
-            if plain or negated:
-                yield Word(name if plain else f"--no-{name[2:]}", key.span, key.raw)
+            yield Word(name if plain else f"--no-{name[2:]}", key.span, key.raw)
             continue
         yield Word(name, key.span, key.raw)
         yield Word(as_text(value), value.span, value.raw.strip())
