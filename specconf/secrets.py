@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 
-_OPTION = re.compile(
+from specconf.patterns import pattern
+
+_OPTION = pattern(
     r"(^|_)((hf|hugging_?face|auth|access|api|bearer|github|wandb)_token"
     r"|api_?key|access_?key|private_?key|secret(_?key)?|password|passwd)$",
     re.IGNORECASE,
 )
-_VARIABLE = re.compile(r"^([A-Z0-9_]*_)?(TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS)$")
-_IN_ADDRESS = re.compile(r"//[^/@\s]+@")
+_VARIABLE = pattern(r"^([A-Z0-9_]*_)?(TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS)$")
+_IN_ADDRESS = pattern(r"//[^/@\s]+@")
 
 # A name and, behind a sign, quotes or a blank, its value.
-_NAMED = re.compile(
+_NAMED = pattern(
     r"(?P<name>--?[A-Za-z][\w.-]*|[A-Za-z_][\w-]*)(?P<sign>[\"'\\]*(?:\s*[=:,]|\s)\s*[\"'\\]*)"
     r"(?P<value>(?<=\")[^\"]+|(?<=')[^']+|[^\s\"',\\}\]]+)"
 )
 # What is a token by its own looks, whatever stands before it.
-_TOKEN = re.compile(r"\b(?:hf_|sk-|gh[opsu]_|github_pat_|glpat-|nvapi-|xox[abp]-)[\w-]{8,}|\bAKIA[0-9A-Z]{12,}")
+_TOKEN = pattern(r"\b(?:hf_|sk-|gh[opsu]_|github_pat_|glpat-|nvapi-|xox[abp]-)[\w-]{8,}|\bAKIA[0-9A-Z]{12,}")
 
 
 def is_secret_name(name: str) -> bool:

@@ -6,7 +6,6 @@ Nothing is left out silently: what cannot be read as a row is a fault of its fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,12 @@ from specconf.compat.columns import COLUMNS, TABLE_COLUMNS
 from specconf.compat.common import FOLDER, common_constraints
 from specconf.compat.sources import SourceTree
 from specconf.errors import DatabaseError
+from specconf.patterns import pattern
 
 _MACHINE = {"releases": "release", "options": "option", "tables": "table", "messages": "message"}
 _LISTS = {"methods": "method", "mapping": "mapping", "steps": "step", "images": "image"}
 _NAMED_BY = ("id", "path", "repository", "field", "value", "fragment", "version", "stage")
-_WORD = re.compile(r"\w+")
+_WORD = pattern(r"\w+")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

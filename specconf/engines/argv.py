@@ -7,7 +7,6 @@ that cannot be read becomes a Problem, a word that cannot be known is kept as un
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +14,15 @@ from specconf.compat.rows import Option
 from specconf.compat.view import View
 from specconf.engines import options as values
 from specconf.engines.near import near_names
+from specconf.patterns import pattern
 from specconf.settings import Origin, Problem, ProblemKind, SettingsBuilder, Written
 from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
-_JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
-_BLANK = re.compile(r"\s")
-_NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
+_JSON_KEY = pattern(r'"((?:[^"\\]|\\.)*)"\s*:')
+_BLANK = pattern(r"\s")
+_NEGATIVE_NUMBER = pattern(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 _TRUE = {"true", "1", "yes"}
@@ -61,7 +62,7 @@ def _number(text: str, kind: type[int] | type[float], expected: str) -> int | fl
         raise BadValue(expected) from None
 
 
-_SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)(k|M|G|T)|(\d+)(Ki|Mi|Gi|Ti)", re.ASCII)
+_SUFFIXED = pattern(r"(\d+(?:\.\d+)?)(k|M|G|T)|(\d+)(Ki|Mi|Gi|Ti)", re.ASCII)
 _FACTORS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,11 +10,12 @@ from specconf.engines.emitting import EmitError, object_value
 from specconf.engines.options import compact_json
 from specconf.findings import Finding
 from specconf.lint.site import Change, Op, Remove, Rename, Replace, Site, Write
+from specconf.patterns import pattern
 from specconf.rules.othernames import named, successor
 from specconf.words import JsonValue
 
 # A value that is a variable: `$NAME`, `${NAME}`, or one of those in double quotes, with plain text around it.
-_VARIABLE = re.compile(
+_VARIABLE = pattern(
     r"(?P<quote>\"?)(?P<inside>[\w./-]*\$(?:\{[A-Za-z_]\w*(?::?-[\w./-]*)?\}|[A-Za-z_]\w*)[\w./-]*)(?P=quote)"
 )
 

@@ -12,9 +12,10 @@ from specconf.findings import Finding
 from specconf.lint.edits import Edit
 from specconf.lint.site import Argv, Change, Replace, Site
 from specconf.lint.writing import in_shell
+from specconf.patterns import pattern
 from specconf.rules.notjson import diagnose
 
-_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
+_VARIABLE = pattern(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
 _QUOTES = "'\""
 
 

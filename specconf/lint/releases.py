@@ -19,6 +19,7 @@ from specconf.compat.database import Database
 from specconf.compat.view import View
 from specconf.errors import UnknownReleaseError
 from specconf.findings import Finding, Severity
+from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.found import ReadLaunch
 from specconf.readers.images import known_images
@@ -30,13 +31,13 @@ _VERSION = r"v?(?P<version>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.?dev)\d+)*)"
 _BOUND = r"(?:[=~!<>]=|[<>])\s*[\w.*]+"
 _NAMES = {"vllm": r"vllm", "sglang": r"(?:sglang|sgl)", "tensorrt-llm": r"(?:tensorrt[-_ ]?llm|trt[-_ ]?llm)"}
 # Comments that speak of releases in general, or of another than the one that runs.
-_IN_GENERAL = re.compile(
+_IN_GENERAL = pattern(
     r"\b(?:since|before|until|from|after|requires?|needs?|newer|older|later|earlier|fixed|introduced|removed|added|bug|issue|"
     r"broken|regress\w*|deprecated|todo|was|will|unlike|not)\b|[<>]=?|\bup to\b|/(?:issues|pull)/",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
-_SPECCONF = re.compile(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
+_COMMENT = pattern(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
+_SPECCONF = pattern(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.whole import written_whole
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = pattern(r"[^\n]*\n|[^\n]+")
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 

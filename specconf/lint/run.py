@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
+from specconf.patterns import pattern
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from specconf.compat.view import View
     from specconf.settings import Settings
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f]")
 
 __all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
 

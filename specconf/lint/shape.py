@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specconf.findings import Finding, Severity
+from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
 from specconf.settings import Origin, ProblemKind, Settings
 from specconf.words import Span, Unresolved, Word
 
-_VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
-_OPTION = re.compile(r"--?[A-Za-z]")
+_VARIABLE = pattern(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
+_OPTION = pattern(r"--?[A-Za-z]")
 _QUOTES = "'\""
 _SHOWN = 40
 

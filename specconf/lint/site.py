@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from specconf.findings import Finding
 from specconf.lint.edits import Edit
 from specconf.lint.writing import Style, styles
+from specconf.patterns import pattern
 from specconf.readers.source import SourceText
 from specconf.words import Span, Word
 
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 Argv: TypeAlias = "tuple[str | None, ...]"
 
-_BEFORE = re.compile(r"(?:[ \t]|\\\r?\n)+\Z")
-_AFTER = re.compile(r"(?:[ \t]|\\\r?\n)+")
-_BETWEEN = re.compile(r"(?:[ \t]|\\\r?\n|\r?\n)*\Z")
-_ITEM_BEFORE = re.compile(r"[ \t]*-[ \t]+\Z")
-_LINE_REST = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
-_COMMA = re.compile(r"\s*,[ \t]*")
-_COMMA_BEFORE = re.compile(r",\s*\Z")
-_COMMA_BETWEEN = re.compile(r"\s*,\s*\Z")
+_BEFORE = pattern(r"(?:[ \t]|\\\r?\n)+\Z")
+_AFTER = pattern(r"(?:[ \t]|\\\r?\n)+")
+_BETWEEN = pattern(r"(?:[ \t]|\\\r?\n|\r?\n)*\Z")
+_ITEM_BEFORE = pattern(r"[ \t]*-[ \t]+\Z")
+_LINE_REST = pattern(r"[ \t]*,?[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
+_COMMA = pattern(r"\s*,[ \t]*")
+_COMMA_BEFORE = pattern(r",\s*\Z")
+_COMMA_BETWEEN = pattern(r"\s*,\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)

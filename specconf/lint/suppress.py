@@ -19,6 +19,7 @@ from specconf.codes import CODES
 from specconf.compat.database import engine_name
 from specconf.errors import SpecconfError
 from specconf.findings import Finding, Severity
+from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span
@@ -34,7 +35,7 @@ _COMMENT_SIGNS = (
     ((".yaml", ".yml", ".tpl"), r"(?:\#|\{\{-?\s*/\*)"),
 )
 _SCRIPT_SIGN = r"\#"
-_PATTERN = re.compile(r"SC\d{1,3}|[a-z][\w-]*/[\w./-]+")
+_PATTERN = pattern(r"SC\d{1,3}|[a-z][\w-]*/[\w./-]+")
 
 
 class SuppressedBy(StrEnum):
@@ -98,9 +99,9 @@ class Comments:
         for ignore in self.ignores:
             if not _covered(ignore, finding.where, launch):
                 continue
-            for pattern in ignore.patterns:
-                if finding.constraint == pattern or finding.code.startswith(pattern):
-                    ignore.used.add(pattern)
+            for named in ignore.patterns:
+                if finding.constraint == named or finding.code.startswith(named):
+                    ignore.used.add(named)
                     reason = ignore.reason if reason is None else reason
         return reason
 
@@ -108,11 +109,9 @@ class Comments:
         """What is wrong with these comments, once every finding was put to them."""
         yield from self.broken
         for ignore in self.ignores:
-            for pattern in ignore.patterns:
-                if pattern not in ignore.used:
-                    message = (
-                        f"Nothing on line {ignore.covers} yields {pattern}: this comment suppresses nothing of it."
-                    )
+            for named in ignore.patterns:
+                if named not in ignore.used:
+                    message = f"Nothing on line {ignore.covers} yields {named}: this comment suppresses nothing of it."
                     yield _problem(message, "Remove it from the comment.", ignore.where, Severity.INFO)
         for release in self.releases:
             if not release.used:
@@ -177,10 +176,10 @@ def _read(comments: Comments, said: str, where: Span, covers: int) -> None:
 def _ignore_problem(patterns: Sequence[str], closed: str, reason: str) -> tuple[str, str] | None:
     if not patterns or not closed:
         return "This comment names no code, so that nothing is suppressed.", "Write ignore[CODE] and the reason."
-    for pattern in patterns:
-        known = "/" in pattern or any(code.startswith(pattern) for code in CODES)
-        if not _PATTERN.fullmatch(pattern) or not known:
-            return f"{pattern} is no finding code, prefix of one, or constraint id.", "Correct or remove it."
+    for named in patterns:
+        known = "/" in named or any(code.startswith(named) for code in CODES)
+        if not _PATTERN.fullmatch(named) or not known:
+            return f"{named} is no finding code, prefix of one, or constraint id.", "Correct or remove it."
     if not reason.strip():
         message = f"This comment gives no reason, so that {', '.join(patterns)} is told all the same."
         return message, "Write the reason behind the bracket."

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from specconf.patterns import pattern
 from specconf.readers.quoting import Literal, word_pieces
 
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+\Z")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
-_PLAIN_ITEM = re.compile(r"[A-Za-z0-9_./-][^\n\r\t\"'`#&*!|>%@\\]*\Z")
+_PLAIN = pattern(r"[A-Za-z0-9_@%+=:,./-]+\Z")
+_NUMBER = pattern(r"-?\d+(?:\.\d+)?\Z")
+_PLAIN_ITEM = pattern(r"[A-Za-z0-9_./-][^\n\r\t\"'`#&*!|>%@\\]*\Z")
 
 
 @dataclass(frozen=True, slots=True)

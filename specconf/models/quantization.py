@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.reading import text, whole
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 _SECTIONS = ("quantization_config", "compression_config")
@@ -21,8 +22,8 @@ _IGNORED = (
     "llm_int8_skip_modules",
 )
 _FORMAT = ("format", "quant_algo", "fmt", "weight_dtype")
-_PROJECTION = re.compile(r"(mtp|nextn)(?!\w*\\?\.layers)|(^|\W)(fc|eh_proj)\b", re.IGNORECASE)
-_LAYER = re.compile(r"layers\\?[.\[]+(\d{1,6})")
+_PROJECTION = pattern(r"(mtp|nextn)(?!\w*\\?\.layers)|(^|\W)(fc|eh_proj)\b", re.IGNORECASE)
+_LAYER = pattern(r"layers\\?[.\[]+(\d{1,6})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,14 @@ from specconf.models.hub import Cause, Unavailable, fetch_config
 from specconf.models.rows import HUB_ID, CheckpointRow
 from specconf.models.tokenizers import Tokens
 from specconf.models.weights import TensorNames
+from specconf.patterns import pattern
 
 __all__ = ["Cause", "Mode", "Resolver", "Unavailable", "default_cache_dir", "effective_mode", "resolve_model"]
 
 Fetch: TypeAlias = Callable[[str, "str | None"], "bytes | Unavailable"]
 
-_LOOKS_LIKE_PATH = re.compile(r"[/~]|\.{1,2}(/|$)|[A-Za-z]:[\\/]|.*\\")
-_SAFE_REVISION = re.compile(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
+_LOOKS_LIKE_PATH = pattern(r"[/~]|\.{1,2}(/|$)|[A-Za-z]:[\\/]|.*\\")
+_SAFE_REVISION = pattern(r"[\w.-]+(/[\w.-]+)*", re.ASCII)
 
 
 class Mode(StrEnum):

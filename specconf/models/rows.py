@@ -18,10 +18,11 @@ import yaml
 
 from specconf.errors import DatabaseError
 from specconf.models.kinds import Kind
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 EVIDENCE = ("observed", "source", "docs", "report", "inferred")
-HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+HUB_ID = pattern(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
 _ROW_KEYS = frozenset(
     {

@@ -10,21 +10,22 @@ from dataclasses import dataclass
 from functools import cache
 
 from specconf.models.config import Missing
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 Reader = Callable[[], "frozenset[str] | None"]
 # Stand alone or as part of a longer name: mtp.fc, model.mtp_layers.0, mtp_block, mtp_emb_norm, nextn, and the extra heads
 # of one family.
-_MTP_WORD = re.compile(r"mtp|nextn|(^|\.)extra_(heads|proj)\.", re.IGNORECASE)
-_LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.")
+_MTP_WORD = pattern(r"mtp|nextn|(^|\.)extra_(heads|proj)\.", re.IGNORECASE)
+_LAYER = pattern(r"(?:^|\.)layers\.(\d{1,6})\.")
 # What stands beside a quantised weight, or in its place.
-_COMPANIONS = re.compile(
+_COMPANIONS = pattern(
     r"\.(weight_scale\w*|weight_packed|weight_global_scale|weight_zero_point|qweight|qzeros|scales|g_idx|input_scale|"
     r"\w+_blocks|\w+_scales|weight\.absmax|weight\.quant_state\S*)$"
 )
-_PROJECTION = re.compile(r"\.(fc|eh_proj)\.")
+_PROJECTION = pattern(r"\.(fc|eh_proj)\.")
 # Towers beside the language model count their own layers.
-_TOWER = re.compile(r"vision|visual|audio|encoder\.|tower")
+_TOWER = pattern(r"vision|visual|audio|encoder\.|tower")
 
 
 # Whether the names were found, which rules ask first that are not worth telling the reader that they were not checked.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import (
     Item,
     environment,
@@ -22,22 +23,22 @@ from specconf.words import Word
 
 # What nothing closes is looked for no further than this: a text full of openings would take forever.
 _BLOCK = r"\{%-?\s*(?:if|for)\b.{0,2000}?\{%-?\s*end(?:if|for)\s*-?%\}"
-_PART = re.compile(
+_PART = pattern(
     r"\{\{\s*(?P<name>[A-Za-z_][\w.]*)\s*(?P<filters>\|.{0,500}?)?\s*\}\}|"
     + _BLOCK
     + r"|\{\{.{0,500}?\}\}|\{%.{0,500}?%\}|\{#.{0,500}?#\}",
     re.DOTALL,
 )
-_DEFAULT = re.compile(
+_DEFAULT = pattern(
     r"\|\s*(?:default|d)\(\s*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|[\w.]+)\s*(?:,\s*true\s*)?\)\s*\Z",
     re.IGNORECASE,
 )
-_KEPT = re.compile(r"\|\s*(?:string|trim|int)\s*\Z")
+_KEPT = pattern(r"\|\s*(?:string|trim|int)\s*\Z")
 _SHELLS = frozenset({"shell", "raw"})
 _COMMANDS = frozenset({"command", "win_command"})
 _CONTAINERS = frozenset({"docker_container", "podman_container"})
 _COMPOSE = frozenset({"docker_compose", "docker_compose_v2"})
-_FREE_ARGUMENT = re.compile(r"(?:\s*(?:chdir|creates|removes|executable)=\S+)+\s*")
+_FREE_ARGUMENT = pattern(r"(?:\s*(?:chdir|creates|removes|executable)=\S+)+\s*")
 
 
 def fragments(document: Document) -> Iterator[Fragment]:

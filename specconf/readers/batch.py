@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import pins_in, windows_program
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed, SourceText, joined
@@ -15,24 +16,24 @@ from specconf.readers.templates import Template
 from specconf.words import Word
 
 # `%%` is a sign; `%VAR%`, `%VAR:a=b%`, `%1`, `%~dp0`, `%%i` of a loop and `!VAR!` are filled in.
-_VARIABLE = re.compile(
+_VARIABLE = pattern(
     r"%%(?P<loop>[A-Za-z]\b)?|%(?P<name>[A-Za-z_][\w.-]*)(?P<edit>:[^%\n]*)?%|%~?[\w$:~]*\d|%\*|!(?P<late>[A-Za-z_]\w*)!"
 )
-_SET = re.compile(
+_SET = pattern(
     r'set\s+(?:(?P<quote>")(?P<quoted>[^"=]+)=(?P<in_quotes>[^\n]*)"\s*|(?P<name>[^"=\s/][^"=]*)=(?P<value>[^\n]*))\Z',
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"@+|call\s+|start\s+(?:\"[^\"\n]*\"\s+)?(?:/(?:b|min|max|wait|high|low|normal)\s+|/d\s+\S+\s+)*",
+_BEFORE = pattern(r"@+|call\s+|start\s+(?:\"[^\"\n]*\"\s+)?(?:/(?:b|min|max|wait|high|low|normal)\s+|/d\s+\S+\s+)*",
                      re.IGNORECASE)  # fmt: skip
-_CONDITION = re.compile(
+_CONDITION = pattern(
     r"(?:if\s+(?:/i\s+)?(?:not\s+)?(?:(?:defined|exist|errorlevel)\s+(?:\"[^\"]*\"|\S+)"
     r"|(?:\"[^\"]*\"|\S+?)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))"
     r"|for\s+.*?\)\s*do|else)\s+",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"(?:@?rem(?:\s|\Z)|::)", re.IGNORECASE)
-_SLASHES = re.compile(r"\\+")
-_REDIRECT = re.compile(r"\d?[<>]+(?:&\d|\s*(?:\"[^\"]*\"|[^\s\"<>]+)?)|[()&|]")
+_COMMENT = pattern(r"(?:@?rem(?:\s|\Z)|::)", re.IGNORECASE)
+_SLASHES = pattern(r"\\+")
+_REDIRECT = pattern(r"\d?[<>]+(?:&\d|\s*(?:\"[^\"]*\"|[^\s\"<>]+)?)|[()&|]")
 
 
 def fragments(document: Document) -> Iterator[Fragment]:

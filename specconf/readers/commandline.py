@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from specconf.patterns import pattern
 from specconf.readers.source import Placed
 from specconf.words import Word
 
 # `${NAME}`, `${NAME:-default}`, `${NAME-default}`, `${NAME:?message}`, `$NAME`, and `$$` for a dollar.
-BRACED = re.compile(
+BRACED = pattern(
     r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?P<rest>:?[-?+](?P<word>[^{}]*))?\}|(?P<bare>[A-Za-z_]\w*))"
 )
 # `$(NAME)` of Kubernetes, `$$(NAME)` for itself.
-KUBERNETES = re.compile(r"\$(?:(?P<dollar>\$)(?=\()|\((?P<braced>[A-Za-z_][\w.-]*)\))")
+KUBERNETES = pattern(r"\$(?:(?P<dollar>\$)(?=\()|\((?P<braced>[A-Za-z_][\w.-]*)\))")
 
 
 def words_of(text: Placed) -> tuple[Word, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from specconf.patterns import pattern
 from specconf.readers.commandline import words_of
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
@@ -17,16 +18,16 @@ from specconf.readers.yamltext import YamlNode
 from specconf.words import Word
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c\Z")
-_CONTINUED = re.compile(r"\\\r?\n")
-_COMMENT_LINE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
+_COMMAND_OPTION = pattern(r"-[a-zA-Z]*c\Z")
+_CONTINUED = pattern(r"\\\r?\n")
+_COMMENT_LINE = pattern(r"^[ \t]*#[^\n]*", re.MULTILINE)
 
 # A pinned engine: `vllm==0.33.0`, `sglang[all]>=0.5`, `tensorrt-llm==1.4.0rc1`, with an extra or a range.
-_PIN = re.compile(
+_PIN = pattern(
     r"(?<![\w./-])(?P<name>vllm|sglang|tensorrt[-_]llm)(?:\[[\w,\s-]*\])?\s*"
     r"(?P<pins>(?:===?|>=|<=|~=|!=|>|<)\s*v?\d[\w.+!*-]*(?:\s*,\s*(?:===?|>=|<=|~=|!=|>|<)\s*v?\d[\w.+!*-]*)*)"
 )
-_ONE = re.compile(r"===?\s*v?(?P<release>\d[\w.!-]*)(?:\+[\w.]+)?\Z")
+_ONE = pattern(r"===?\s*v?(?P<release>\d[\w.!-]*)(?:\+[\w.]+)?\Z")
 
 # An item of a command: the word, and its text with the places of its characters.
 Item = tuple[Word, Placed]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from specconf.patterns import pattern
 from specconf.readers.images import Image, known_images
 from specconf.readers.stated import IMAGE_TAG, Firmness, Stated
 from specconf.readers.wrappers import program_name
@@ -24,10 +25,10 @@ _VALUED = """
 VALUED = frozenset(_VALUED.split())
 _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
-_DEFAULT = re.compile(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
-_TAG = re.compile(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
+_DEFAULT = pattern(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
+_TAG = pattern(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
 # What tags say of the platform behind the release, which is the same inside.
-_PLATFORM = re.compile(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
+_PLATFORM = pattern(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
 
 
 @dataclass(frozen=True, slots=True)

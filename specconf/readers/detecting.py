@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from specconf.patterns import pattern
 from specconf.readers.optionkeys import is_option_file
 
 Detector = Callable[[str, str], bool]
 
 _SHELL_NAMES = (".sh", ".bash", ".zsh", ".ksh", ".sbatch", ".slurm")
-_SHEBANG = re.compile(r"#!.*\b(ba|z|k|da)?sh\b")
+_SHEBANG = pattern(r"#!.*\b(ba|z|k|da)?sh\b")
 
 
 def _name(path: str) -> str:
@@ -34,14 +35,14 @@ def is_yaml(path: str) -> bool:
 
 
 # Lines that only a chart's template has: before it is rendered it is no YAML. A model's chat template looks otherwise.
-_TEMPLATE = re.compile(
+_TEMPLATE = pattern(
     r"^[ \t]*\{\{-?[ \t]*(?:/\*|[.$]|(?:if|else|end|range|with|include|define|template|block|toYaml|tpl)\b)",
     re.MULTILINE,
 )
-_SERVICES = re.compile(
+_SERVICES = pattern(
     r"^services:[ \t]*(?:&\S+[ \t]*)?(?:\{|(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*[ \t]+[\"']?[\w.-]+[\"']?:)", re.MULTILINE
 )
-_SERVICE_KEYS = re.compile(r"[ \t{,](?:image[\"']?:[ \t]+\S|(?:build|extends)[\"']?:\s|<<:)")
+_SERVICE_KEYS = pattern(r"[ \t{,](?:image[\"']?:[ \t]+\S|(?:build|extends)[\"']?:\s|<<:)")
 
 
 def _is_compose(path: str, text: str) -> bool:
@@ -50,8 +51,8 @@ def _is_compose(path: str, text: str) -> bool:
     return _SERVICES.search(text) is not None and _SERVICE_KEYS.search(text) is not None
 
 
-_API_VERSION = re.compile(r"^(?:- |[ \t]*\{?[ \t]*\")?apiVersion[\"]?:", re.MULTILINE)
-_KIND = re.compile(r"^(?:- |  )?kind:|\"kind\":", re.MULTILINE)
+_API_VERSION = pattern(r"^(?:- |[ \t]*\{?[ \t]*\")?apiVersion[\"]?:", re.MULTILINE)
+_KIND = pattern(r"^(?:- |  )?kind:|\"kind\":", re.MULTILINE)
 
 
 def _is_kubernetes(path: str, text: str) -> bool:
@@ -66,13 +67,13 @@ def _is_engine_yaml(path: str, text: str) -> bool:
     return is_yaml(path) and is_option_file(text)
 
 
-_PYTHON_ENGINE = re.compile(r"\b(vllm|sglang|tensorrt_llm)\b|\btrtllm-serve\b|\bserve\.llm\b")
+_PYTHON_ENGINE = pattern(r"\b(vllm|sglang|tensorrt_llm)\b|\btrtllm-serve\b|\bserve\.llm\b")
 _PYTHON_NAMES = r"(LLM|Engine|\w*EngineArgs|ServerArgs|Runtime|LLMConfig)"
-_PYTHON_START = re.compile(
+_PYTHON_START = pattern(
     rf"\b{_PYTHON_NAMES}\s*\(|\bimport\b.*\b{_PYTHON_NAMES}\b|\b(serve|launch_server|api_server)\b"
     r"|vllm-openai|lmsysorg/sglang|tensorrt-llm/release"
 )
-_TEST_NAME = re.compile(r"(test_.*|.*_test|conftest)\.py\Z")
+_TEST_NAME = pattern(r"(test_.*|.*_test|conftest)\.py\Z")
 
 
 def _is_python(path: str, text: str) -> bool:
@@ -85,7 +86,7 @@ def _is_python(path: str, text: str) -> bool:
     return named and _PYTHON_ENGINE.search(text) is not None and _PYTHON_START.search(text) is not None
 
 
-_RAY_KEYS = re.compile(r"^[ \t-]*(llm_configs?|model_loading_config)[ \t]*:", re.MULTILINE)
+_RAY_KEYS = pattern(r"^[ \t-]*(llm_configs?|model_loading_config)[ \t]*:", re.MULTILINE)
 
 
 def _is_ray(path: str, text: str) -> bool:
@@ -94,7 +95,7 @@ def _is_ray(path: str, text: str) -> bool:
 
 # -- deploy formats
 
-_DOCKER_NAME = re.compile(r"(?:.+\.)?(?:Dockerfile|Containerfile)(?:[.-].+)?\Z|dockerfile\Z", re.IGNORECASE)
+_DOCKER_NAME = pattern(r"(?:.+\.)?(?:Dockerfile|Containerfile)(?:[.-].+)?\Z|dockerfile\Z", re.IGNORECASE)
 
 
 def _is_dockerfile(path: str, _text: str) -> bool:
@@ -128,12 +129,12 @@ def _is_skypilot(path: str, text: str) -> bool:
     return is_yaml(path) and _has_keys(text, "run") and any(_has_keys(text, name) for name in others)
 
 
-_MODULE = re.compile(
+_MODULE = pattern(
     r"^[ \t-]+(?:[\w.]{1,60}\.)?(?:shell|command|raw|docker_container|podman_container|docker_compose(?:_v2)?):",
     re.MULTILINE,
 )
-_TASK = re.compile(r"^(?:[ ]*)- (?:name|hosts|import_playbook|block|ansible\.[\w.]+):", re.MULTILINE)
-_ANSIBLE_FOLDER = re.compile(r"(?:^|/)(?:tasks|handlers|playbooks)/[^/]+\Z")
+_TASK = pattern(r"^(?:[ ]*)- (?:name|hosts|import_playbook|block|ansible\.[\w.]+):", re.MULTILINE)
+_ANSIBLE_FOLDER = pattern(r"(?:^|/)(?:tasks|handlers|playbooks)/[^/]+\Z")
 
 
 def _is_ansible(path: str, text: str) -> bool:
@@ -143,7 +144,7 @@ def _is_ansible(path: str, text: str) -> bool:
     return _ANSIBLE_FOLDER.search(path) is not None or not _KEY_AT_MARGIN.search(text)
 
 
-_KEY_AT_MARGIN = re.compile(r"^[A-Za-z_][\w-]*:", re.MULTILINE)
+_KEY_AT_MARGIN = pattern(r"^[A-Za-z_][\w-]*:", re.MULTILINE)
 
 
 def _is_llama_swap(path: str, text: str) -> bool:
@@ -168,8 +169,8 @@ def _is_srt_slurm(path: str, text: str) -> bool:
     return ("backend:" in text and configured) or (_has_keys(text, "roles", "model") and "args:" in text)
 
 
-_IMAGE_OF_CHART = re.compile(r"^[ \t]*image:[ \t]*(?:#[^\n]*)?\n(?:[ \t][^\n]*\n){0,8}?[ \t]+repository:", re.MULTILINE)
-_CHART_ARGUMENTS = re.compile(
+_IMAGE_OF_CHART = pattern(r"^[ \t]*image:[ \t]*(?:#[^\n]*)?\n(?:[ \t][^\n]*\n){0,8}?[ \t]+repository:", re.MULTILINE)
+_CHART_ARGUMENTS = pattern(
     r"^[ \t]*(?:args|extraArgs|extra_args|vllmArgs|engineArgs|serverArgs|additionalArgs|command):", re.M
 )
 
@@ -183,7 +184,7 @@ def _is_helm_values(path: str, text: str) -> bool:
     return (named or _IMAGE_OF_CHART.search(text) is not None) and _CHART_ARGUMENTS.search(text) is not None
 
 
-_HELM_NAME = re.compile(r"\.(?:Values|Release|Chart)\b")
+_HELM_NAME = pattern(r"\.(?:Values|Release|Chart)\b")
 
 
 def _is_helm_template(path: str, text: str) -> bool:
@@ -202,7 +203,7 @@ def _is_makefile(path: str, _text: str) -> bool:
     return name in {"Makefile", "makefile", "GNUmakefile"} or name.endswith(".mk") or name.startswith("Makefile.")
 
 
-_UNIT = re.compile(r"^\[(?:Service|Container)\]\s*$", re.MULTILINE)
+_UNIT = pattern(r"^\[(?:Service|Container)\]\s*$", re.MULTILINE)
 
 
 def _is_systemd(path: str, text: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from specconf.patterns import pattern
 from specconf.readers.commandline import substituted, word_with, words_of
 from specconf.readers.commandparts import Item, pins_in, shell_script
 from specconf.readers.dockerinstructions import Heredoc, Instruction, instructions
@@ -16,8 +16,8 @@ from specconf.readers.source import Placed
 from specconf.readers.stated import Stated
 from specconf.words import Span, Word
 
-_OPTION = re.compile(r"(--[\w-]+(?:=\S*)?\s+)+")
-_SHEBANG = re.compile(r"#!.*\b(?:ba|z|k|da)?sh\b")
+_OPTION = pattern(r"(--[\w-]+(?:=\S*)?\s+)+")
+_SHEBANG = pattern(r"#!.*\b(?:ba|z|k|da)?sh\b")
 
 
 @dataclass

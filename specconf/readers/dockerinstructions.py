@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.source import Placed, SourceText, joined
 
-_ESCAPE_LINE = re.compile(r"#\s*escape\s*=\s*([\\`])\s*\Z", re.IGNORECASE)
-_DIRECTIVE = re.compile(r"#\s*\w+\s*=")
-_NAME = re.compile(r"\s*([A-Za-z]+)(?:\s+|\Z)")
-_HEREDOC = re.compile(r"(?<!<)<<(?P<tabs>-?)(?P<quote>['\"]?)(?P<end>[A-Za-z_]\w*)(?P=quote)")
+_ESCAPE_LINE = pattern(r"#\s*escape\s*=\s*([\\`])\s*\Z", re.IGNORECASE)
+_DIRECTIVE = pattern(r"#\s*\w+\s*=")
+_NAME = pattern(r"\s*([A-Za-z]+)(?:\s+|\Z)")
+_HEREDOC = pattern(r"(?<!<)<<(?P<tabs>-?)(?P<quote>['\"]?)(?P<end>[A-Za-z_]\w*)(?P=quote)")
 _WITH_HEREDOC = frozenset({"RUN", "COPY", "ADD"})
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from specconf.patterns import pattern
 from specconf.readers import interpolation
 
-_LINE = re.compile(
+_LINE = pattern(
     r"""[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?:=|:(?=[ \t]))[ \t]*
     (?:'(?P<single>[^']*)'|"(?P<double>(?:\\.|[^"\\])*)"|(?P<plain>[^\n]*))""",
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT = re.compile(r"(?:^|[ \t])#.*")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_COMMENT = pattern(r"(?:^|[ \t])#.*")
+_ESCAPED = pattern(r"\\(.)", re.DOTALL)
 _DOLLAR = "\ue000"  # stands for an escaped one while variables are put in
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 

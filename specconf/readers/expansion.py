@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
+from specconf.patterns import pattern
 from specconf.readers.printing import printed
 from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, heredoc_pieces, word_pieces
 from specconf.readers.splitting import split_words
@@ -20,10 +21,10 @@ Value: TypeAlias = "Word | tuple[Word, ...]"
 
 MOST_ALTERNATIVES = 1000
 
-_SPACES = re.compile(r"[ \t\n]+")
-_SPLIT_OR_MATCHED = re.compile(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
-_HOME = re.compile(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
-_RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
+_SPACES = pattern(r"[ \t\n]+")
+_SPLIT_OR_MATCHED = pattern(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
+_HOME = pattern(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
+_RANGE = pattern(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
 
 
 @dataclass(frozen=True, slots=True)

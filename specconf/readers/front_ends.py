@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from specconf.patterns import pattern
 from specconf.words import Word
 
 _DYNAMO = """
@@ -27,7 +28,7 @@ _DYNAMO_SGLANG = """
     --use-sglang-tokenizer --embedding-worker --image-diffusion-worker --disagg-config --disagg-config-key
     --video-generation-worker
 """
-_OWN = re.compile(r"--(?:no-)?(?:dyn|tcp-tls|nats-tls|afd|media-output|multimodal|benchmark)-")
+_OWN = pattern(r"--(?:no-)?(?:dyn|tcp-tls|nats-tls|afd|media-output|multimodal|benchmark)-")
 _KSERVE = """
     --model_name --backend --task --return_token_type_ids --return_probabilities --http_port --grpc_port --workers
     --enable_docs_url --enable_grpc --max_asyncio_workers --predictor_host --protocol --predictor_use_ssl

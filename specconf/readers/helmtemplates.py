@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.commandparts import Item, plain_text, shell_script
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
@@ -23,20 +24,20 @@ from specconf.readers.templates import Template
 from specconf.readers.yamltext import documents, placed_documents
 from specconf.words import Span, Word
 
-_ACTION = re.compile(r"\{\{.{0,500}?\}\}", re.DOTALL)
-_CONTROL = re.compile(r"\s*\{\{-?\s*(?P<what>if|with|range|define|block|else|end)\b")
-_ONLY_ACTIONS = re.compile(r"\s*(?:\{\{[^{}]{0,500}\}\}\s*)+\Z", re.DOTALL)
-_KEY = re.compile(r"(?P<indent> *)(?P<dash>- +)?(?P<key>[A-Za-z][\w-]*):(?:\s+(?P<value>\S.*))?\Z", re.DOTALL)
-_ITEM = re.compile(r"(?P<indent> *)- +(?P<value>\S.*)\Z", re.DOTALL)
-_BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?\Z")
-_VALUE = re.compile(
+_ACTION = pattern(r"\{\{.{0,500}?\}\}", re.DOTALL)
+_CONTROL = pattern(r"\s*\{\{-?\s*(?P<what>if|with|range|define|block|else|end)\b")
+_ONLY_ACTIONS = pattern(r"\s*(?:\{\{[^{}]{0,500}\}\}\s*)+\Z", re.DOTALL)
+_KEY = pattern(r"(?P<indent> *)(?P<dash>- +)?(?P<key>[A-Za-z][\w-]*):(?:\s+(?P<value>\S.*))?\Z", re.DOTALL)
+_ITEM = pattern(r"(?P<indent> *)- +(?P<value>\S.*)\Z", re.DOTALL)
+_BLOCK = pattern(r"[|>][-+\d]*\s*(?:#.*)?\Z")
+_VALUE = pattern(
     r"\{\{-?\s*\(?\s*(?P<name>\.(?:Values|Chart)(?:\.[\w-]+)+)\s*\)?\s*"
     r"(?:\|\s*default\s+(?:(?P<default>\.(?:Values|Chart)(?:\.[\w-]+)+)|\"(?P<text>[^\"]*)\")\s*)?(?:\|\s*(?:quote|toString|trim)\s*)*-?\}\}"
 )
 # Options that one engine alone has, for a container whose image the chart leaves open.
 _OWN_OPTIONS = {
-    "vllm": re.compile(r"--(?:speculative[-_]config|spec-method|max-model-len)\b|-sc\b"),
-    "sglang": re.compile(r"--(?:speculative-algo|speculative-eagle-topk|mem-fraction-static|model-path)"),
+    "vllm": pattern(r"--(?:speculative[-_]config|spec-method|max-model-len)\b|-sc\b"),
+    "sglang": pattern(r"--(?:speculative-algo|speculative-eagle-topk|mem-fraction-static|model-path)"),
 }
 _PROGRAMS = {"vllm": ("vllm", "serve"), "sglang": ("python3", "-m", "sglang.launch_server")}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from specconf.patterns import pattern
 from specconf.readers.filling import Put
 
 Lookup = Callable[[str], str | None]
-_BRACES = re.compile(r"[{}]")
-_BARE = re.compile(r"[A-Za-z_]\w*")
-_BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:(?P<sign>:?[-?+])(?P<word>.*))?\Z", re.DOTALL)
+_BRACES = pattern(r"[{}]")
+_BARE = pattern(r"[A-Za-z_]\w*")
+_BRACED = pattern(r"(?P<name>[A-Za-z_]\w*)(?:(?P<sign>:?[-?+])(?P<word>.*))?\Z", re.DOTALL)
 DEEPEST = 10  # defaults in defaults
 
 

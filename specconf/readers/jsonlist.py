@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import Item
 from specconf.readers.source import Placed
 from specconf.words import Word
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_BLANKS = pattern(r"[ \t\r\n]*")
+_ESCAPE = pattern(r"\\(?:u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 
 
 def json_items(text: Placed) -> list[Item] | None:

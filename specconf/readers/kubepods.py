@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from posixpath import join
 
+from specconf.patterns import pattern
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.commandline import KUBERNETES
 from specconf.readers.filling import Filled, Put, filled
@@ -21,7 +22,7 @@ from specconf.secrets import is_secret_name
 from specconf.words import Word
 
 # What `envsubst` and templates fill in. Kubernetes itself takes it as it is.
-_PLACEHOLDER = re.compile(r"\$\{[A-Za-z_]\w*\}|\{\{[^{}]*\}\}")
+_PLACEHOLDER = pattern(r"\$\{[A-Za-z_]\w*\}|\{\{[^{}]*\}\}")
 
 Variables = dict[str, Word]
 Volumes = Mapping[str, Mapping[str, Placed]]

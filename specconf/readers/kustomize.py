@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.kubepods import Changes
 from specconf.readers.yamltext import YamlNode, placed_documents
@@ -25,7 +26,7 @@ class Place:
     node: YamlNode
 
 
-_FIELD = re.compile(r"/(?P<field>image|args|command|env)(?:/(?P<item>\d+|-))?\Z")
+_FIELD = pattern(r"/(?P<field>image|args|command|env)(?:/(?P<item>\d+|-))?\Z")
 
 
 def changes_of(resource: YamlNode, place: Place, cluster: Cluster) -> Changes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.containers import Container, image_of, path_inside, started_container
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
@@ -24,7 +25,7 @@ from specconf.readers.wrappers import assignment_of, program_name, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
 
-_PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)*)?\Z")
+_PYTHON = pattern(r"(python|pypy)(\d+(\.\d+)*)?\Z")
 _PYTHON_VALUED = frozenset({"-X", "-W", "--check-hash-based-pycs"})
 
 HIDDEN = "<hidden>"
@@ -267,8 +268,8 @@ def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> li
 
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_COMMAND_OPTION = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
-_VALUED_OPTION = re.compile(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
+_COMMAND_OPTION = pattern(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
+_VALUED_OPTION = pattern(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
 
 
 def script_index(words: tuple[Word, ...]) -> int | None:
@@ -406,7 +407,7 @@ def _mention(program: Program) -> str:
     return re.escape(program.name or program.module)
 
 
-_MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
+_MENTION = pattern("|".join(_mention(program) for program in PROGRAMS))
 
 
 def mentions_program(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import pins_in
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed, SourceText, joined
@@ -13,22 +14,22 @@ from specconf.readers.templates import Template
 from specconf.words import Word
 
 _NESTED = r"[^(){}]*(?:[({][^(){}]*(?:[({][^(){}]*[)}][^(){}]*)*[)}][^(){}]*)*"
-_PART = re.compile(
+_PART = pattern(
     r"\$(?:(?P<dollar>\$)|\((?P<round>[\w.-]+)\)|\{(?P<curly>[\w.-]+)\}|\("
     + _NESTED
     + r"\)|\{"
     + _NESTED
     + r"\}|[@<^?*%+|\w])"
 )
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = pattern(
     r"(?P<before>(?:(?:export|override|private)\s+)*)(?P<name>[\w.-]+)\s*(?P<sign>::?:?=|\?=|\+=|!=|=)\s*(?P<value>.*)\Z",
     re.DOTALL,
 )
-_EXPORT = re.compile(r"(?P<un>un)?export\s+(?P<names>[\w.\s-]+)\Z")
-_OF_TARGET = re.compile(r"[^:=#\t][^:=#]*:\s*(?:(?:export|override|private)\s+)*(?P<name>[\w.-]+)\s*(?::?:?|\?|\+)=")
-_TARGET = re.compile(r"(?P<names>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<rest>.*)\Z", re.DOTALL)
-_OPENS, _CLOSES = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef)\b"), re.compile(r"\s*endif\b")
-_DEFINE, _ENDEF = re.compile(r"\s*define\s+(?P<name>[\w.-]+)"), re.compile(r"\s*endef\b")
+_EXPORT = pattern(r"(?P<un>un)?export\s+(?P<names>[\w.\s-]+)\Z")
+_OF_TARGET = pattern(r"[^:=#\t][^:=#]*:\s*(?:(?:export|override|private)\s+)*(?P<name>[\w.-]+)\s*(?::?:?|\?|\+)=")
+_TARGET = pattern(r"(?P<names>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<rest>.*)\Z", re.DOTALL)
+_OPENS, _CLOSES = pattern(r"\s*(ifeq|ifneq|ifdef|ifndef)\b"), pattern(r"\s*endif\b")
+_DEFINE, _ENDEF = pattern(r"\s*define\s+(?P<name>[\w.-]+)"), pattern(r"\s*endef\b")
 
 
 @dataclass

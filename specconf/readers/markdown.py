@@ -10,23 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed, joined
 from specconf.readers.templates import Template
 
-_FENCE = re.compile(r"(?P<indent>[ \t]*(?:>[ \t]?)?)(?P<mark>`{3,}|~{3,})\s*(?:\{?\.?(?P<kind>[\w+-]*)[^`\n]*)?\s*\Z")
+_FENCE = pattern(r"(?P<indent>[ \t]*(?:>[ \t]?)?)(?P<mark>`{3,}|~{3,})\s*(?:\{?\.?(?P<kind>[\w+-]*)[^`\n]*)?\s*\Z")
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "shell-session", "shellscript", ""})
-_PROMPT = re.compile(r"\s*(?:\$|#(?=\s+(?:vllm|docker|python|sglang|trtllm))|\(\w+\)\s*\$)\s+")
+_PROMPT = pattern(r"\s*(?:\$|#(?=\s+(?:vllm|docker|python|sglang|trtllm))|\(\w+\)\s*\$)\s+")
 _NAMES = {
     "yaml": "fence.yaml", "yml": "fence.yaml", "dockerfile": "Dockerfile", "docker": "Dockerfile", "python": "fence.py",
     "py": "fence.py", "makefile": "Makefile", "make": "Makefile", "powershell": "fence.ps1", "ps1": "fence.ps1",
     "bat": "fence.bat", "batch": "fence.bat", "ini": "fence.service", "systemd": "fence.service",
 }  # fmt: skip
 # `<MODEL>`, `[OPTIONS]` and `...` are for the reader of the text to fill in.
-_PLACEHOLDER = re.compile(
-    r"<[A-Za-z][\w ./:-]*>|\[[A-Z][A-Z_ ]+\](?=\s|\Z)|(?<!\S)(?:\.\.\.|…)(?!\S)|\{\{.{0,500}?\}\}"
-)
+_PLACEHOLDER = pattern(r"<[A-Za-z][\w ./:-]*>|\[[A-Z][A-Z_ ]+\](?=\s|\Z)|(?<!\S)(?:\.\.\.|…)(?!\S)|\{\{.{0,500}?\}\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import (
     environment,
     known,
@@ -27,7 +28,7 @@ from specconf.words import Word
 
 # -- llama-swap
 
-_MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
+_MACRO = pattern(r"\$\{(?P<name>[\w.-]+)\}")
 
 
 def llama_swap_fragments(document: Document) -> Iterator[Fragment]:
@@ -69,7 +70,7 @@ def _one_text(
 
 # -- GPUStack
 
-_DOUBLE = re.compile(r"\{\{\s*(?P<name>[\w.]+)\s*\}\}")
+_DOUBLE = pattern(r"\{\{\s*(?P<name>[\w.]+)\s*\}\}")
 _GPUSTACK_ENGINES = {"vllm": ("vllm", "serve"), "sglang": ("python3", "-m", "sglang.launch_server")}
 
 
@@ -121,7 +122,7 @@ def _stated(engine: str, version: YamlNode | None, how: str) -> tuple[Stated, ..
 
 # -- Truss
 
-_NOTHING = re.compile(r"(?!)")
+_NOTHING = pattern(r"(?!)")
 
 
 def truss_fragments(document: Document) -> Iterator[Fragment]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from specconf.patterns import pattern
 from specconf.readers.expansion import Scope, assigned
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import closing_position
@@ -14,7 +15,7 @@ from specconf.readers.wrappers import program_name
 from specconf.words import Word
 
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_NAME = re.compile(r"\$(?:[A-Za-z_]\w*|[@*#?$!\d-])")
+_NAME = pattern(r"\$(?:[A-Za-z_]\w*|[@*#?$!\d-])")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from specconf.patterns import pattern
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -49,7 +51,7 @@ _FOREIGN = _names(
     "image repos version identity roles benchmark stages variants meta features models groups run setup deployment"
 )
 _SPECULATION = frozenset({"speculative-config"})
-_KEY = re.compile(r"""^["']?([A-Za-z][\w.-]*)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
+_KEY = pattern(r"""^["']?([A-Za-z][\w.-]*)["']?[ \t]*:(?=\s|$)""", re.MULTILINE)
 
 
 def is_option_file(text: str) -> bool:

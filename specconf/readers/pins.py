@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.fragments import Document
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Firmness, Stated
 
 PACKAGES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "tensorrt-llm", "tensorrt_llm": "tensorrt-llm"}
 _CONSTRAINT = r"(?:===?|~=|!=|<=|>=|<|>)\s*[\w.*+!-]+"
-_PIN = re.compile(
+_PIN = pattern(
     rf"(?<![\w./-])(?P<name>vllm|sglang|tensorrt[-_]llm)(?:\[[\w\s,.-]*\])?\s*(?P<rule>{_CONSTRAINT}(?:\s*,\s*{_CONSTRAINT})*)",
     re.IGNORECASE,
 )
-_EXACT = re.compile(r"===?\s*(?P<release>[\w.!-]+?)(?:\+[\w.]+)?\Z")
-_SCRIPT = re.compile(r"^# /// script[ \t]*\n(?P<body>(?:#(?: .*)?\n)+?)# ///[ \t]*$", re.MULTILINE)
+_EXACT = pattern(r"===?\s*(?P<release>[\w.!-]+?)(?:\+[\w.]+)?\Z")
+_SCRIPT = pattern(r"^# /// script[ \t]*\n(?P<body>(?:#(?: .*)?\n)+?)# ///[ \t]*$", re.MULTILINE)
 # Files beside a launcher that say what is installed.
 BESIDE = ("requirements.txt", "pyproject.toml")
 

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.commandparts import pins_in, windows_program
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed
 from specconf.words import Span, Word
 
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = pattern(
     r"\s*(?:\[[\w\[\]]+\]\s*)?\$(?P<scope>env:|script:|global:)?(?P<name>\w+)\s*(?P<sign>\+?=)\s*", re.I
 )
-_VARIABLE = re.compile(r"\$(?:(?P<env>env):)?(?P<name>\w+)|\$\{(?:(?P<env2>env):)?(?P<name2>\w+)\}", re.I)
+_VARIABLE = pattern(r"\$(?:(?P<env>env):)?(?P<name>\w+)|\$\{(?:(?P<env2>env):)?(?P<name2>\w+)\}", re.I)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b"}
 _ENDS = "|;&><"
 DEEPEST_NESTING = 50

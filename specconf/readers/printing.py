@@ -7,10 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_SPECIFIER = re.compile(
+from specconf.patterns import pattern
+
+_SPECIFIER = pattern(
     r"%(?:(?P<flags>[-0 +#]?)(?P<width>\d*)(?P<kind>[sdiu])|(?P<percent>%)|(?P<other>.|\Z))", re.DOTALL
 )
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = pattern(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'"}
 
 

@@ -7,11 +7,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from specconf.patterns import pattern
 from specconf.readers.source import Placed, SourceText
 from specconf.words import Span
 
-_START = re.compile(r"(?P<prefix>[rRbBuUfF]{0,2})(?P<quote>\"\"\"|'''|\"|')")
-_ESCAPE = re.compile(
+_START = pattern(r"(?P<prefix>[rRbBuUfF]{0,2})(?P<quote>\"\"\"|'''|\"|')")
+_ESCAPE = pattern(
     r"\\(?:(\n|\r\n)|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|N\{([^}]*)\}|(.))", re.DOTALL
 )
 _SINGLE = {"\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

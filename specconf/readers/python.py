@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.launches import PROGRAMS, match_program
@@ -36,7 +37,7 @@ from specconf.readers.wrappers import stripped
 from specconf.words import Span, Word
 
 _LARGEST = 1_000_000
-_LONE_RETURN = re.compile(r"\r(?!\n)")  # Python counts a line there, nothing else does
+_LONE_RETURN = pattern(r"\r(?!\n)")  # Python counts a line there, nothing else does
 _CLASSES = {
     "vllm": {"LLM", "EngineArgs", "AsyncEngineArgs"},
     "sglang": {"Engine", "ServerArgs", "Runtime"},
@@ -65,7 +66,7 @@ _IDLE_NAMES = """
     index count isinstance
 """
 _IDLE = frozenset(_IDLE_NAMES.split())
-_SPOKEN = re.compile(
+_SPOKEN = pattern(
     r"(?:^|[\n;&|]|\bexec |\bnohup )\s*(?:[A-Z_]+=\S*\s+)*(?:vllm\s+serve\b|sglang\s+serve\b|trtllm-serve\b"
     r"|\S*python\S*\s+-m\s+(?:" + "|".join(re.escape(p.module) for p in PROGRAMS if p.module) + r")\b)"
 )
@@ -296,7 +297,7 @@ def _with_python(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return (replace(words[0], value="python", places=None, may_be_many=False), *words[1:])
 
 
-_NAMED = re.compile(r"llm|sglang|tensorrt")
+_NAMED = pattern(r"llm|sglang|tensorrt")
 
 
 def _stated_in(placed: Placed) -> Iterator[Stated]:

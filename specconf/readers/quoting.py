@@ -9,15 +9,16 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from specconf.patterns import pattern
 from specconf.readers.splitting import backtick_end, closing_position
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_BRACED = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\[(?P<index>[@*])\])?(?::?-(?P<default>.*))?\Z", re.DOTALL)
+_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_BRACED = pattern(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\[(?P<index>[@*])\])?(?::?-(?P<default>.*))?\Z", re.DOTALL)
 _POSITIONAL = "@*123456789"  # the arguments of a script or of the function that is called
-_BRACED_POSITIONAL = re.compile(r"(?P<name>[@*]|[1-9])(?::?-(?P<default>.*))?\Z", re.DOTALL)
+_BRACED_POSITIONAL = pattern(r"(?P<name>[@*]|[1-9])(?::?-(?P<default>.*))?\Z", re.DOTALL)
 _SPECIAL = "@*#?$!-0123456789"
 _ANSI = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_ANSI_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
+_ANSI_CODE = pattern(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def heredoc_pieces(body: str) -> list[Piece]:
 
 
 # What a continued line can stand in: its backslash counts everywhere but in single quotes.
-_JOINED = re.compile(
+_JOINED = pattern(
     r"(?P<continued>\\\n) | \\. | \$'(?:\\.|[^'\\])*'? | '[^']*'? | \"(?P<double>(?:\\.|[^\"\\])*)\"?",
     re.DOTALL | re.VERBOSE,
 )

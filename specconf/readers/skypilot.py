@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandparts import environment, pins_in
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.templates import Template
@@ -12,7 +12,7 @@ from specconf.readers.yamltext import YamlNode, documents
 from specconf.words import Word
 
 _DOCKER = "docker:"
-_VARIABLE = re.compile(r"\$\{(?P<name>\w+)\}|\$(?P<bare>[A-Za-z_]\w*)")
+_VARIABLE = pattern(r"\$\{(?P<name>\w+)\}|\$(?P<bare>[A-Za-z_]\w*)")
 
 
 def fragments(document: Document) -> Iterator[Fragment]:

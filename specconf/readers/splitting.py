@@ -5,13 +5,13 @@ Places are indices into the text. What a word means is for `quoting` and `expans
 
 from __future__ import annotations
 
-import re
+from specconf.patterns import pattern
 
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-_BLANKS_AND_LINES = re.compile(r"(?:[ \t\n]|\\\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_REDIRECT = re.compile(r"(?:\d+|\{\w+\})?(?:<<<|<<-?|<>|>>|>\||&>>|&>|<&|>&|[<>](?!\())")
+_BLANKS = pattern(r"(?:[ \t]|\\\n)+")
+_BLANKS_AND_LINES = pattern(r"(?:[ \t\n]|\\\n)+")
+_COMMENT = pattern(r"#[^\n]*")
+_REDIRECT = pattern(r"(?:\d+|\{\w+\})?(?:<<<|<<-?|<>|>>|>\||&>>|&>|<&|>&|[<>](?!\())")
 _ENDS = frozenset(" \t\n;|&()<>")
 
 

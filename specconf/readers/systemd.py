@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandline import words_of
 from specconf.readers.commandparts import shell_script, split_items
 from specconf.readers.fragments import Document, Fragment
@@ -12,12 +13,12 @@ from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.templates import Template, holes_in
 from specconf.words import Word
 
-_SECTION = re.compile(r"\[(?P<name>[^\]\n]+)\]\s*\Z")
-_SETTING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*=\s*(?P<value>.*)\Z", re.DOTALL)
+_SECTION = pattern(r"\[(?P<name>[^\]\n]+)\]\s*\Z")
+_SETTING = pattern(r"(?P<name>[A-Za-z]\w*)\s*=\s*(?P<value>.*)\Z", re.DOTALL)
 _STARTS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost", "ExecReload"})
 # `${NAME}` anywhere, `$$` for a dollar, `%i` and other specifiers, `%%` for a per cent sign.
-_PART = re.compile(r"\$\$|\$\{(?P<name>\w+)\}|%%|%[A-Za-z]|\{\{.{0,500}?\}\}")
-_WHOLE = re.compile(r"\$\w+\Z")
+_PART = pattern(r"\$\$|\$\{(?P<name>\w+)\}|%%|%[A-Za-z]|\{\{.{0,500}?\}\}")
+_WHOLE = pattern(r"\$\w+\Z")
 
 
 def fragments(document: Document) -> Iterator[Fragment]:

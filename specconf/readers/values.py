@@ -7,19 +7,19 @@ here but by the database; how a value is written in its file is the business of 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
 
+from specconf.patterns import pattern
 from specconf.readers.fragments import Fragment
 from specconf.readers.source import Placed
 from specconf.readers.yamltext import YamlNode
 from specconf.words import Span, Word
 
 FIRST_UNKNOWN, LAST_UNKNOWN = 0xE000, 0xF8FF  # Unicode's private use area: stands for a part that is not known
-_UNKNOWN = re.compile(f"[{chr(FIRST_UNKNOWN)}-{chr(LAST_UNKNOWN)}]")
+_UNKNOWN = pattern(f"[{chr(FIRST_UNKNOWN)}-{chr(LAST_UNKNOWN)}]")
 DEEPEST = 50
 MOST_NODES = 20_000
 LONGEST = 100_000  # characters of a value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from specconf.patterns import pattern
 from specconf.readers.commandline import words_of
 from specconf.readers.commandparts import Item, environment, pins_in, scalars, shell_script, yaml_items
 from specconf.readers.fragments import Document, Fragment
@@ -15,7 +16,7 @@ from specconf.readers.templates import Template
 from specconf.readers.yamltext import YamlNode, documents
 from specconf.words import Word
 
-_EXPRESSION = re.compile(r"\$\{\{\s*(?:env\.(?P<name>[A-Za-z_]\w*)\s*\}\}|.{0,500}?\}\})", re.DOTALL)
+_EXPRESSION = pattern(r"\$\{\{\s*(?:env\.(?P<name>[A-Za-z_]\w*)\s*\}\}|.{0,500}?\}\})", re.DOTALL)
 _POWERSHELL = frozenset({"pwsh", "powershell"})
 _Environment = tuple[tuple[str, Word], ...]
 
@@ -156,7 +157,7 @@ def _gitlab_job(name: str, levels: list[YamlNode]) -> Iterator[Fragment]:
         )
 
 
-_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
+_VARIABLE = pattern(r"\$(?:\{(?P<braced>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
 
 
 def _gitlab_variables(env: dict[str, Word]) -> Template:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from specconf.patterns import pattern
 from specconf.readers.expansion import Scope, heredoc_text
 from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.wrappers import program_name
 from specconf.words import Word
 
-_ESCAPE = re.compile(r"\\(?:(?P<letter>[abefnrtv\\])|0(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2}))")
+_ESCAPE = pattern(r"\\(?:(?P<letter>[abefnrtv\\])|0(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2}))")
 _LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from specconf.codes import CODES
 from specconf.findings import Severity
+from specconf.patterns import pattern
 from specconf.report.entries import Entries, Entry, LaunchEntry
 
 # What XML 1.0 cannot hold at all.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = pattern("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 OF_FILE = "the file itself"
 
 

@@ -18,6 +18,7 @@ from specconf.engines.options import as_text
 from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Effect, Finding, NotChecked, Severity, capped_severity, default_severity
 from specconf.kleene import Ternary
+from specconf.patterns import pattern
 from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
 from specconf.rules.naming import met
 from specconf.rules.predicates import PREDICATES
@@ -25,7 +26,7 @@ from specconf.rules.silence import heard
 from specconf.rules.spelling import spelling_findings
 from specconf.words import JsonValue
 
-_PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
+_PLACEHOLDER = pattern(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from specconf.engines.options import compact_json
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 _QUOTES = "'\"`"
@@ -20,17 +21,17 @@ _QUOTES = "'\"`"
 _TYPOGRAPHIC = str.maketrans(
     dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb", '"') | dict.fromkeys("\u2018\u2019\u201a\u201b", "'")
 )
-_ESCAPED = re.compile(r"\\+([\"'{}\[\]:,$])")
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
-_PLACEHOLDERS = re.compile(
+_ESCAPED = pattern(r"\\+([\"'{}\[\]:,$])")
+_STRING = pattern(r'("(?:[^"\\]|\\.)*")')
+_PLACEHOLDERS = pattern(
     r"\{\{-?\s*[\w.$|][^{}\"]*\}\}|\$\{[^{}]*\}|\$[A-Za-z_]\w*|\$\(\w[^()]*\)|\{[A-Za-z_][\w.]*\}|%\([\w]+\)[sd]|%[sd]"
     r"|<[A-Za-z_][\w .-]*>|@[A-Z_]+@"
 )
-_BARE_WORD = re.compile(r"[^\s{}\[\]:,\"]+(?: +[^\s{}\[\]:,\"]+)*")
-_ASSIGNED = re.compile(r"[A-Za-z_][\w.-]*=[^,=]*(?:,[A-Za-z_][\w.-]*=[^,=]*)*\Z")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
-_FILE = re.compile(r"@?[\w./~-]+\.(json|ya?ml|toml)\Z")
-_SINGLE_WORD = re.compile(r"[A-Za-z][\w.-]*\Z")
+_BARE_WORD = pattern(r"[^\s{}\[\]:,\"]+(?: +[^\s{}\[\]:,\"]+)*")
+_ASSIGNED = pattern(r"[A-Za-z_][\w.-]*=[^,=]*(?:,[A-Za-z_][\w.-]*=[^,=]*)*\Z")
+_NUMBER = pattern(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
+_FILE = pattern(r"@?[\w./~-]+\.(json|ya?ml|toml)\Z")
+_SINGLE_WORD = pattern(r"[A-Za-z][\w.-]*\Z")
 _MAX_SHOWN = 240
 
 

@@ -7,8 +7,8 @@ no JSON document can hold (NaN, infinities, integers beyond 64 bits) are refused
 from __future__ import annotations
 
 import math
-import re
 
+from specconf.patterns import pattern
 from specconf.spec.nodes import ScalarValue
 
 TAG_PREFIX = "tag:yaml.org,2002:"
@@ -17,11 +17,11 @@ INTEGER_LIMIT = 2**64
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
-_DECIMAL = re.compile(r"[-+]?[0-9]+\Z")
-_OCTAL = re.compile(r"0o[0-7]+\Z")
-_HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
-_NOT_FINITE = re.compile(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
+_DECIMAL = pattern(r"[-+]?[0-9]+\Z")
+_OCTAL = pattern(r"0o[0-7]+\Z")
+_HEX = pattern(r"0x[0-9a-fA-F]+\Z")
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_NOT_FINITE = pattern(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
 
 
 class ScalarError(ValueError):

@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from specconf.patterns import pattern
 from specconf.spec.core_schema import ScalarError, resolve_plain
 from specconf.spec.leaves import nested
 from specconf.spec.model import Spec
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*\Z")
-_YAML_1_1 = re.compile(
+_PLAIN = pattern(r"[A-Za-z0-9_./][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*\Z")
+_YAML_1_1 = pattern(
     r"(?:y|n|yes|no|on|off|[-+]?[0-9][0-9_,.]*(?:[eE][-+]?[0-9_]+)?|[-+]?0[box][0-9a-fA-F_]+|[-+]?\.[0-9_]+.*|"
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*|[.]+|=)\Z",
     re.IGNORECASE,
 )
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_ESCAPED = pattern("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def dump_spec(spec: Spec) -> str:

@@ -17,13 +17,14 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from specconf.patterns import pattern
 from specconf.spec.contradictions import raise_all
 from specconf.spec.values import EmptyIsUnset, OpenMapping, Section, Text, check_open_value
 
 ENGINES = ("vllm", "sglang", "tensorrt-llm")
 ENGINE_ALIASES = {"trtllm": "tensorrt-llm"}
 
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
+_ENV_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 
 
 def engine_name(name: str) -> str:

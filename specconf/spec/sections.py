@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from specconf.patterns import pattern
 from specconf.spec.values import Count, EmptyIsUnset, ListIsTuple, Section, Text
 
-_TOKEN = re.compile(r"hf_[A-Za-z0-9]{16,}\Z")
+_TOKEN = pattern(r"hf_[A-Za-z0-9]{16,}\Z")
 
 
 class Feature(StrEnum):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from specconf.patterns import pattern
 from specconf.spec.problems import Problem, SpecError
 from specconf.words import Span
 
@@ -17,7 +18,7 @@ _UTF16_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, code
 # Characters YAML 1.2 does not allow, and those that YAML 1.1 parsers (libyaml among them) take for line breaks.
 _REFUSED = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _BLANKS = dict.fromkeys(map(ord, "\t\n\r"))
-_BREAK = re.compile("\r\n|\r|\n")
+_BREAK = pattern("\r\n|\r|\n")
 
 
 def decode(data: str | bytes, path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +14,7 @@ from specconf.engines.emitting import EmitError, environment, option_words, plai
 from specconf.engines.options import as_text, parent_object, written_key
 from specconf.engines.tensorrt_llm.read import CONFIG, SCOPE
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.settings import Settings
 from specconf.words import JsonValue
 
@@ -24,7 +24,7 @@ _FLAGS = "cli."
 _SPECULATION = "speculative_config"
 _MODEL = "model"
 _DRAFT = "speculative_config.speculative_model"
-_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)\Z")
+_NUMBER = pattern(r"-?(\d+\.?\d*|\.\d+)\Z")
 
 
 def emit(settings: Settings, view: View, form: str) -> Artifact:
@@ -146,7 +146,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 # What YAML 1.1 by the book or YAML 1.2 reads as a switch or number, while PyYAML takes it for text.
-_AMBIGUOUS = re.compile(r"[yYnN]\Z|[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)?\Z|0o[0-7]+\Z")
+_AMBIGUOUS = pattern(r"[yYnN]\Z|[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)?\Z|0o[0-7]+\Z")
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:

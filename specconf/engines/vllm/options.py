@@ -20,18 +20,19 @@ from specconf.engines.options import compact_json
 from specconf.engines.vllm import option_file
 from specconf.engines.vllm.behaviour import does
 from specconf.engines.vllm.emit import MODEL, SCOPE
+from specconf.patterns import pattern
 from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written
 from specconf.words import Launch, Unresolved, Word
 
 ENGINE = "vllm"
-_PYTHON = re.compile(r"(python|pypy)[\d.]*\Z")
+_PYTHON = pattern(r"(python|pypy)[\d.]*\Z")
 _MODULE_START = "vllm.entrypoints."
-_SHORT_LEVEL = re.compile(r"-O=?(\d)\Z")
+_SHORT_LEVEL = pattern(r"-O=?(\d)\Z")
 _LEVELS = ("0", "1", "2", "3")
-_HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])\Z")
+_HUMAN = pattern(r"(\d+(?:\.\d+)?)([kKmMgGtT])\Z")
 _HUMAN_PARSER = "human_readable_int"
-_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
-_BARE = re.compile(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
+_QUOTED = pattern(r'("(?:[^"\\]|\\.)*")')
+_BARE = pattern(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SHORT_FLAGS = {"--spec-method": "method", "--spec-model": "model", "--spec-tokens": "num_speculative_tokens"}
 _CONFIG_FLAGS = ("--speculative-config", "-sc")

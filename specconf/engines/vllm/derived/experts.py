@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from specconf.engines.vllm.derived.speculation import drafter_role
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 # Config keys in which the engine looks for a number of experts: get_num_experts in vllm/config/model.py (0.11.1) and
@@ -23,7 +24,7 @@ _DENSE = frozenset(
     }
 )  # fmt: skip
 # Config classes that count experts where the checkpoint's config does not: a missing key says nothing there.
-_BRINGS_EXPERTS = re.compile(r"moe|mixtral|deepseek|dbrx|jamba|gpt.?oss|grok|llama4|minimax|kimi", re.IGNORECASE)
+_BRINGS_EXPERTS = pattern(r"moe|mixtral|deepseek|dbrx|jamba|gpt.?oss|grok|llama4|minimax|kimi", re.IGNORECASE)
 
 
 def _experts(role: str, facts: Facts) -> Fact:

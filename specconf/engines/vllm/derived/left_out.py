@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.patterns import pattern
 
 _REGEX = "re:"
-_NUMBER = re.compile(r"layers\\?[.\[]+(\d{1,6})")
+_NUMBER = pattern(r"layers\\?[.\[]+(\d{1,6})")
 # Parts that a pattern can leave out in every layer and that are not the experts.
 _PARTS = ("gate", "attn", "head", "embed", "norm", "index", "compress", "lm_head", "vision", "visual", "audio")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 
 from specconf.engines.vllm.inference import METHOD, MODEL, NGRAM_MODELS
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.patterns import pattern
 from specconf.settings import Origin, Setting
 from specconf.words import JsonValue
 
@@ -118,7 +118,7 @@ def draft_method(facts: Facts) -> Fact:
 
 
 # What huggingface_hub.utils.validate_repo_id takes for the name of a repository.
-_REPOSITORY = re.compile(r"(?!.*(--|\.\.))(?!.*\.git$)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?")
+_REPOSITORY = pattern(r"(?!.*(--|\.\.))(?!.*\.git$)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?")
 
 
 def verifier_is_local(facts: Facts) -> Fact:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from specconf.facts import Derivation, Fact, Facts, Known, Missing
+from specconf.patterns import pattern
 from specconf.words import JsonValue
 
 # What the engine makes of an algorithm of the library that is no method of its own.
 _METHODS: Mapping[str, str] = {"peagle": "eagle3", "dflash2": "dflash"}
 # What a name of an architecture says beside its family: the same weights go by several endings.
-_FAMILY = re.compile(r"(Text)?(For\w+|Model|LMHeadModel)$")
+_FAMILY = pattern(r"(Text)?(For\w+|Model|LMHeadModel)$")
 
 
 def served(facts: Facts) -> Fact:
