@@ -17,8 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 SPECCONF = [sys.executable, "-m", "specconf", "lint"]
@@ -96,8 +97,7 @@ found = [p for p in pathlib.Path(sys.argv[1]).rglob('*.yaml') if re.search(rb'vl
 COMPOSE = f"{SEARCH}\nimport yaml\nfor p in found: list(yaml.compose_all(p.read_bytes(), yaml.CSafeLoader))\n"
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """Seconds and the most memory of the started process itself, in MiB."""
 
     seconds: float

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A family of findings. `name` is its short kebab-case name, `about` one sentence for `explain`.
 
     `fix`: what to do, for codes that come from lowering or reading rather than from constraints.

@@ -6,15 +6,15 @@ A fact is known or missing; a missing one names what would have to be known. Not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from specconf.settings import Settings
 from specconf.words import Candidates, JsonValue, Unresolved, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A fact with its value; None is the engine's own None, or a key that the model's config does not have."""
 
     value: JsonValue
@@ -25,15 +25,13 @@ class Known:
         return (self.value,)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """A fact that is one of several values."""
 
     values: tuple[JsonValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A fact that is not known. `needs` is the fact that would have to be known, `reason` why it is not."""
 
     needs: str
@@ -61,8 +59,7 @@ class ModelView(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(Struct, frozen=True):
     """One option in force: its value and where it came from."""
 
     value: Fact
@@ -86,8 +83,7 @@ class Unavailable:
 Derivation: TypeAlias = "Callable[[Facts], Fact]"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """The facts that do not come from the settings: they are the same at every stage.
 
     `plain` holds leaves such as `workload.sampling`, `hardware.gpu`, `role.disaggregation`; `features` is None when nobody

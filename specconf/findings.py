@@ -6,8 +6,9 @@ effect and the ceiling that evidence puts on it; it knows no engine and no rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from specconf.words import Span
 
@@ -130,8 +131,7 @@ def capped_severity(severity: Severity, evidence: EvidenceKind, *, schema_fact: 
     return Severity.WARNING
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing to tell the user. `checked_as` is the release whose facts were used, `release` the one that was stated."""
 
     code: str
@@ -151,8 +151,7 @@ class Finding:
     possible: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NotChecked:
+class NotChecked(Struct, frozen=True):
     """A constraint that could not be decided, with the facts that are missing for it."""
 
     constraint: str

@@ -6,9 +6,12 @@ A path is dotted and stable over releases; members of an object carry their pare
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, StructMeta, field
+from msgspec.structs import replace
 
 from specconf.words import JsonValue, Span, Unresolved, Value, Word
 
@@ -23,8 +26,7 @@ class Origin(StrEnum):
     FILE = "option file"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """One value written for a path. `spelling` is the flag, key or variable as written; `field` the spec's field."""
 
     value: Value
@@ -34,8 +36,7 @@ class Written:
     where: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """All values written for one path in the order the engine reads them; `winner` indexes the one that counts."""
 
     path: str
@@ -71,8 +72,7 @@ class ProblemKind(StrEnum):
     OVERWRITTEN = "overwritten"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A word that the engine's parser would not take, as data for the rules on spelling.
 
     `scope` names the list of options the word was looked up in, `expected` says what would have been accepted, `near` holds
@@ -90,8 +90,11 @@ class Problem:
     left_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Mapping[str, Value]):
+class _StructOfAbstract(StructMeta, ABCMeta):
+    """For a struct that is a collection, whose own metaclass is that of abstract classes."""
+
+
+class Settings(Struct, Mapping[str, Value], frozen=True, metaclass=_StructOfAbstract):
     """The settings of one launch. As a mapping: path → the value that counts.
 
     `unresolved` are words that may hold options that were not seen; `problems` are words that could not be read. `files`

@@ -6,14 +6,14 @@ A word can be fully known, unresolved (`$EXTRA`, `{{ }}`, `"$@"`) or a set of ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(Struct, frozen=True, order=True):
     """A place in a file: 1-based line and column, counted in Unicode code points; `end_*` are exclusive."""
 
     path: str
@@ -28,8 +28,7 @@ class Span:
         return f"{self.path}:{self.line}:{self.column}" if self.column else f"{self.path}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(Struct, frozen=True):
     """A value that was written but cannot be known from the text; `text` is how it was written."""
 
     text: str
@@ -38,8 +37,7 @@ class Unresolved:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """A value that is one of several, for example after an override whose condition is unknown."""
 
     values: tuple[JsonValue, ...]
@@ -72,14 +70,13 @@ class Places(Protocol):
         """The place of the characters between two indices."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True, eq=False, repr_omit_defaults=True):
     """One argv word. `value` is its text, or None when it holds an unresolved part, which `raw` then shows.
 
     `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
     options of its own. `partial`: the text of a word that is known in part, with what is not known as it is written.
     `places`: where each character of the value stands, if that is known (a JSON over several lines). `exact`: the word stands
-    for a parameter that is named in code, which no parser completes from its beginning.
+    for a parameter that is named in code, which no parser completes from its beginning. Neither makes two words differ.
     """
 
     value: str | None
@@ -87,8 +84,17 @@ class Word:
     raw: str = ""
     may_be_many: bool = False
     partial: str = ""
-    exact: bool = field(default=False, compare=False, repr=False)
-    places: Places | None = field(default=None, compare=False, repr=False)
+    exact: bool = False
+    places: Places | None = None
+
+    def _compared(self) -> tuple[object, ...]:
+        return self.value, self.span, self.raw, self.may_be_many, self.partial
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared() == other._compared() if isinstance(other, Word) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
 
     @property
     def text(self) -> str:
@@ -96,12 +102,11 @@ class Word:
         return self.value if self.value is not None else self.raw
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True, eq=False, repr_omit_defaults=True):
     """One start of one engine as written: the program's words, the environment beside it, and the files it names.
 
     `argv` starts with the program. `files` maps the path as written in argv to the file's text, for option files;
-    `places` holds where such a text stands, when it is a part of another file.
+    `places` holds where such a text stands, when it is a part of another file; it makes no two launches differ.
     """
 
     engine: str
@@ -109,7 +114,16 @@ class Launch:
     env: tuple[tuple[str, Word], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
-    places: Mapping[str, Places] = field(default_factory=dict, compare=False, repr=False)
+    places: Mapping[str, Places] = field(default_factory=dict)
+
+    def _compared(self) -> tuple[object, ...]:
+        return self.engine, self.argv, self.env, self.files, self.span
+
+    def __eq__(self, other: object) -> bool:
+        return self._compared() == other._compared() if isinstance(other, Launch) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
 
     def place_in(self, name: str, start: Position, end: Position) -> Span:
         """The place of a part of one of its files, in the file that the text was read from."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.compat.database import Database
 from specconf.compat.view import View
@@ -25,8 +26,7 @@ class NoFacts:
         return Known(None)
 
 
-@dataclass(frozen=True)
-class FakeEngine:
+class FakeEngine(Struct, frozen=True):
     """An `Engine` whose own parts do nothing."""
 
     name: str = "vllm"

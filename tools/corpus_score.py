@@ -17,12 +17,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -52,8 +52,7 @@ COUNTED = {"static": ALONE, "needs-checkpoint-config": CONFIGS}
 LEVELS = ("error", "warning", "info", "ok", "not-checked")
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """One launch at one release, and what should be found in it."""
 
     engine: str
@@ -68,8 +67,7 @@ class Case:
     gpu: str = ""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """One public report, with its cases."""
 
     id: str
@@ -80,8 +78,7 @@ class Report:
     not_counted: str = ""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What was said about the launches of a file at a release: findings, what was not checked, and how much was decided.
 
     `held` and `unknown` count the constraints that yield findings; `told` are the undecided ones that the report tells of
@@ -103,8 +100,7 @@ class Verdict:
         return self.held - self.unknown
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """A case with what was found: the finding that is the hit, or the reason why there is none."""
 
     case: Case

@@ -11,21 +11,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 EQUAL, DIFFERENT, NOT_COMPARED, EXPLAINED = "equal", "different", "not compared", "explained"
 RIGHT = ("engine", "facts", "both")
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One comparison: what the facts say under a key of a section, what was harvested, and whether the two agree.
 
     `reason` says why a row is not compared.
@@ -79,8 +78,7 @@ def shown(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """A set of releases out of an ordered list, which is the one that the facts read."""
 
     order: tuple[str, ...]
@@ -124,8 +122,7 @@ def between(order: Sequence[str], first: str | None, last: str | None) -> Span:
     return Span(tuple(order), frozenset(listed[start:end]))
 
 
-@dataclass(frozen=True)
-class Harvest:
+class Harvest(Struct, frozen=True):
     """The harvested rows of one engine, and its releases from the oldest to the newest."""
 
     releases: tuple[Record, ...]
@@ -185,8 +182,7 @@ class Harvest:
 UNREAD = object()
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """Both sides of a comparison, and the releases that the facts read, oldest first."""
 
     facts: Mapping[str, Any]
@@ -239,8 +235,7 @@ def _read_lines(path: Path) -> tuple[Record, ...]:
     return tuple(json.loads(line) for line in path.read_text("utf-8").splitlines()) if path.exists() else ()
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Why rows differ: their section and key (or a pattern of keys), who is right, and what was read to know it."""
 
     section: str
@@ -269,8 +264,7 @@ def read_explanations(path: Path) -> list[Explanation]:
     return found
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A row and its explanation, if it has and needs one."""
 
     row: Row

@@ -20,12 +20,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 from specconf.compat.database import Database, load_database
 from specconf.compat.releases import Ranges
@@ -107,8 +107,7 @@ _LABELS = (
 BOUND, BOUND_STAGES, BOUND_KINDS = 0.85, frozenset({"parse", "config"}), frozenset({"reject", "override", "ignore"})
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One row of a facts file. A check has an effect, a stage, and the first and last release that have it.
 
     "" as the first: the facts give brackets in words, so that releases are not compared; "" as the last: to the newest.
@@ -133,8 +132,7 @@ class Check:
         return self.kind in BOUND_KINDS and self.stage in BOUND_STAGES
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """How a check is carried."""
 
     check: str

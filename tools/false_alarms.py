@@ -17,11 +17,11 @@ import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
@@ -38,8 +38,7 @@ LAUNCHES = ROOT / "tests" / "corpus"
 LISTED = (Severity.ERROR, Severity.WARNING)
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """A case with its verdicts: for the release stated, if one is, and for the sdist's own."""
 
     case: Case

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 from false_alarms_recipes import render
 from false_alarms_texts import PYTHON, SHELL, Fence, as_argv, fences, llm_calls, shell_text
+from msgspec import Struct, field
 
 from specconf.errors import SpecconfError
 from specconf.readers.registry import ReadLaunch, read_launches
@@ -26,8 +26,7 @@ MENTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """One launch. `kind` is where it was found; `stated` is the release that stands beside it, None where none does."""
 
     kind: str
@@ -38,8 +37,7 @@ class Case:
     of: str = ""
 
 
-@dataclass
-class Corpus:
+class Corpus(Struct):
     """All cases, the newest release they are judged for and `more` such releases, and what was looked at on the way.
 
     That is counts, the launches that could not be read, and the `source`: what the page says that they are launches of.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.compat.database import load_database
 from specconf.compat.store import load_json
@@ -26,8 +27,7 @@ from specconf.words import Launch, Word
 _NOWHERE = Path("/nowhere")  # no model of the machine itself is looked at
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What is said about a launch at one release; `unchecked` counts the lines about what could not be checked."""
 
     release: str

@@ -12,15 +12,15 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 Node = Mapping[str, Any]
 SPEC = "spec_decoding"
 
 
-@dataclass(frozen=True)
-class Hardware:
+class Hardware(Struct, frozen=True):
     """A machine of the recipes' vocabulary: GPUs in one node, memory of one GPU in GB."""
 
     id: str
@@ -61,8 +61,7 @@ def hardware(name: str) -> Hardware:
     raise ValueError(f"{name} is no hardware that this tool knows: add it to _MACHINES")
 
 
-@dataclass(frozen=True)
-class Rendered:
+class Rendered(Struct, frozen=True):
     """One command line of a recipe as shell text, what it was made for, and the release the recipe states for it."""
 
     text: str
@@ -70,8 +69,7 @@ class Rendered:
     release: str | None
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One combination: `features` maps a feature to its mode, or to "" where it has none; `preset`, `point`: its parts."""
 
     variant: str

@@ -10,7 +10,8 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SHELL = frozenset({"bash", "sh", "shell", "zsh", "console", "shell-session", "shellscript", "bash-session", ""})
 PYTHON = frozenset({"python", "py", "python3"})
@@ -21,8 +22,7 @@ _BRACKETED = re.compile(r"(?<!\S)\[([A-Za-z][\w|. -]*)\](?=\s|$)")
 _ELIDED = re.compile(r"(?<!\S)\.\.\.(?=\s|$)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A fence's language and text; `line` is that of its first line of text, counted from 1."""
 
     language: str
@@ -87,8 +87,7 @@ def _filled_in(line: str) -> str:
     return _BRACKETED.sub(variable, _PLACEHOLDER.sub(variable, line))
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """An `LLM(...)` call: its keyword arguments, or None where one is no literal."""
 
     line: int

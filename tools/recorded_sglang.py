@@ -17,11 +17,11 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from recorded_common import ASKED, UNKNOWN, agreement, first_words, in_cell, known, ruled
 from recorded_sglang_reasons import reason
 
@@ -70,8 +70,7 @@ PICKED_LATER = {"attention_backend"}
 _OLD_NAMES = {"cuda_graph_max_bs_decode": "cuda_graph_max_bs", "cuda_graph_bs_decode": "cuda_graph_bs"}
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One launch at one release on one machine: the engine's answer, and ours."""
 
     name: str

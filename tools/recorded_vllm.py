@@ -15,10 +15,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from recorded_common import ASKED, UNKNOWN, agreement, first_words, in_cell, known, ruled
 
 from specconf.compat.database import load_database
@@ -34,8 +34,7 @@ RECORDED = ROOT / "tests" / "engines" / "vllm" / "recorded"
 PAGE = ROOT / "docs" / "corpus" / "vllm-recorded.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One launch at one release: the engine's answer, and ours."""
 
     release: str

@@ -6,12 +6,13 @@ Imported only where it is asked for.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.errors import OracleError, UsageError
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 _COST = "up to 3 minutes and 2 GB, most of which further releases share"
 
 
-@dataclass
-class Asker:
+class Asker(Struct):
     """Asks releases for the length of one command; a context manager, since processes are started.
 
     `builds`: an environment that is absent is built; else its release is not asked. `python`: of an environment of the user's

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from specconf.cli.common import (
     NEWEST,
@@ -122,8 +122,7 @@ def command(
     return int(failed(report.findings, fail_on) or any(cell.overruled for cell in report.cells))
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What is judged, and how."""
 
     loaded: LoadedSpec

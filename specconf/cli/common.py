@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from specconf.cli.project import Project, find_project
 from specconf.errors import InputError, UsageError
@@ -159,8 +159,7 @@ def _umask() -> int:
     return mask
 
 
-@dataclass(slots=True)
-class Asked:
+class Asked(Struct):
     """Engines and releases that a command line asks for, with the spec's own where it says nothing."""
 
     engines: tuple[str, ...]
@@ -198,8 +197,7 @@ class Asked:
         return cls(tuple(chosen), by_engine)
 
 
-@dataclass(slots=True)
-class Session:
+class Session(Struct):
     """One run of a command: overlays, the network mode, and models resolved once each."""
 
     overlays: tuple[Path, ...]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.cli.common import (
     Session,
@@ -231,8 +232,7 @@ def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """What this run tells."""
 
     project: Project

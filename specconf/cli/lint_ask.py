@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.cli.asking import Asker
 from specconf.engines.registry import get_engine
@@ -18,8 +19,7 @@ from specconf.report.asked import limit_lines, side_lines, tally_line, unasked_l
 from specconf.verify.launch_case import case_of_launch
 
 
-@dataclass(frozen=True)
-class LaunchesAsked:
+class LaunchesAsked(Struct, frozen=True):
     """What asking could not say, for the engines that were asked; the verdicts themselves stand with the launches."""
 
     limits: Sequence[Limits]

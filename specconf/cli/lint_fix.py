@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import click
+from msgspec import Struct, field
 
 from specconf.errors import InputError
 from specconf.findings import Finding
@@ -16,8 +16,7 @@ from specconf.lint.rewriting import difference, rewrite
 from specconf.lint.run import FileResult, Linter
 
 
-@dataclass
-class Fixing:
+class Fixing(Struct):
     """One run: what judges again, whether unsafe fixes are made, and which findings of a file are to be fixed.
 
     `failures`: the files that could not be written, as errors.

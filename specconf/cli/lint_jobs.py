@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.cli.common import Session, read_input
 from specconf.lint.files import Candidate, around, candidates, read_bytes
@@ -27,8 +29,7 @@ _CHUNK = 8
 EXCLUDED = "excluded by the project's settings"
 
 
-@dataclass(frozen=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """What a linter is made of; it travels to other processes."""
 
     overlays: tuple[Path, ...]
@@ -43,8 +44,7 @@ class Setup:
         return Linter(state.database, state.models, self.explicit, state.session.project.releases)
 
 
-@dataclass
-class _State:
+class _State(Struct):
     """What one process judges with."""
 
     session: Session

@@ -13,9 +13,10 @@ per-file-ignores = {"examples/*" = ["SC701"]}  # codes, prefixes or constraints 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.errors import InputError
 from specconf.findings import Severity
@@ -24,8 +25,7 @@ _LISTS = ("db", "select", "ignore", "exclude")
 _KEYS = (*_LISTS, "release", "fail-on", "baseline", "per-file-ignores")
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """Settings of the project; empty when no file holds any."""
 
     path: str = ""

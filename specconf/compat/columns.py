@@ -7,14 +7,14 @@ that the program works with.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.compat.rows import Action
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The columns of one kind of row. `words`: what may stand in a column, where that is a closed list."""
 
     required: frozenset[str]

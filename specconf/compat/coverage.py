@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.compat.database import Database
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What is known of one release. `options` and `completeness` by scope; `unsure`: rows that may hold (inside a bracket)."""
 
     release: str

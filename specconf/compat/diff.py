@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.compat.database import Database
 from specconf.compat.releases import Point
@@ -28,8 +29,7 @@ class Change(StrEnum):
     CHANGED = "changed"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One thing that differs. `what` is options, a table's name or constraints; `values` are (before, after) by attribute."""
 
     what: str

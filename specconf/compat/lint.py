@@ -7,8 +7,9 @@ Each check is a function from the database to its problems. What a written row h
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.compat.database import Database
 from specconf.compat.releases import Ranges
@@ -17,8 +18,7 @@ from specconf.findings import EvidenceKind
 Dated = tuple[str, Ranges]
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One inconsistency. `check` is the check's name, `about` the row: an id, a path, a table's entry."""
 
     check: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from specconf.errors import DatabaseError, UnknownReleaseError
@@ -29,8 +29,7 @@ def parse_version(text: str) -> Version:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """A stated release, placed among the known ones.
 
     `positions` are indexes into the list of known releases: one for a published release, two for a version that stands
@@ -133,8 +132,7 @@ class ReleaseLine:
         return bisect_left(self.versions, parse_version(bound)) if exact is None else exact
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(Struct, frozen=True):
     """Where a fact holds: half-open runs of positions, each known to hold or unknown. Elsewhere it does not hold."""
 
     holds_in: tuple[tuple[int, int], ...]

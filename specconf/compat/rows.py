@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.compat.releases import Ranges
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
@@ -23,16 +24,14 @@ class _Missing:
 UNKNOWN = _Missing()
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """Where a fact comes from."""
 
     kind: EvidenceKind
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One option of one scope, constant over its ranges.
 
     `own_parser`: the engine reads the word by a function of its own, which takes more than the type (`16k`, `auto`).
@@ -66,8 +65,7 @@ class Option:
         return self.names[0] if self.names else self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What is known of one list of options in one range of releases.
 
     `tag` is the path of the discriminator, where the members depend on its value (`Option.methods`). `coerces`: a value of
@@ -83,8 +81,7 @@ class Scope:
     coerces: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """The engine's own word for a way of drafting."""
 
     value: str
@@ -93,8 +90,7 @@ class Method:
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Struct, frozen=True):
     """One row of a named table; `columns` are the table's own."""
 
     value: JsonValue
@@ -102,8 +98,7 @@ class TableRow:
     ranges: Ranges
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True, dict=True):
     """A named list that rules and lowering look things up in. `closed`: a value that is absent is known not to be in it."""
 
     name: str
@@ -127,8 +122,7 @@ def _key(value: JsonValue) -> str:
     return repr(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """The first words of what an engine says at one place; `~` stands for what is filled in.
 
     `kind` is raise, assert, warning, error or info; `exception` the class that is raised; `where` a file and a function in it.
@@ -151,16 +145,14 @@ class Action(StrEnum):
     DESCRIBE = "describe"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a field cannot be expressed, and what its loss changes: results, exactness, k, performance or description."""
 
     changes: str
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class MappingRow:
+class MappingRow(Struct, frozen=True):
     """How one field of the spec meets one engine in some releases."""
 
     field: str
@@ -174,8 +166,7 @@ class MappingRow:
     ranges: Ranges
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Constraint:
+class Constraint(Struct, frozen=True, eq=False):
     """One fact: in these releases, when the condition holds, the engine does this.
 
     `kind` is executable (a launch is held against it), described (nothing in a launch decides it) or resolves (what the

@@ -7,11 +7,11 @@ Nothing is left out silently: what cannot be read as a row is a fault of its fil
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from specconf.compat.columns import COLUMNS, TABLE_COLUMNS
 from specconf.compat.common import FOLDER, common_constraints
@@ -26,8 +26,7 @@ _WORD = pattern(r"\w+")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One written row. `folder`: harvested or imported, empty for people's rows.
 
     `columns`: those it may have beside the ones of its kind; None where they are not listed.
@@ -46,8 +45,7 @@ class Row:
         return f"{self.place}: {named[:60]}" if named else self.place
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """Something that is no row. `check` is the check's name, `about` the file and the place in it."""
 
     check: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
@@ -25,8 +26,7 @@ _BLANK = pattern(r"\s")
 _NEGATIVE_NUMBER = pattern(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(Struct, frozen=True):
     """How one engine's parser reads flags. `canonical` turns a flag as written into the form the database uses.
 
     `empty_is_none`: an empty word is None for an option that may be None.
@@ -38,8 +38,7 @@ class Grammar:
     canonical: Callable[[str], str] = str
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(Struct, frozen=True):
     option: Option
     negated: bool = False
     member: str = ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.compat.view import View
 from specconf.facts import Derivation, Fact, Known, Missing, ModelView
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 Fields: TypeAlias = "dict[str, JsonValue]"
 
 
-@dataclass(frozen=True, slots=True)
-class Models:
+class Models(Struct, frozen=True):
     """The target and the draft of one launch; each may be unavailable."""
 
     target: ModelView
@@ -40,8 +40,7 @@ _REFUSAL_SEVERITY = {
 }
 
 
-@dataclass(slots=True)
-class LowerContext:
+class LowerContext(Struct):
     """What lowering reads (spec, release, models) and what it writes (settings, findings).
 
     Every set field must end up in `accounted`: written, proven equal to the engine's default, refused, or descriptive.
@@ -137,8 +136,7 @@ class LowerContext:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """A spec as settings of one engine at one release.
 
     `refused` are the set fields that could not be expressed, `written` those that the settings carry, `restated` fields
@@ -152,8 +150,7 @@ class Lowered:
     restated: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """A launch ready to be written out. `files` are named by the path that `argv` uses for them."""
 
     engine: str
@@ -180,8 +177,7 @@ class CannotExpressError(Exception):
         self.fix = fix
 
 
-@dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(Struct, frozen=True):
     """How a field's value becomes a setting's and back.
 
     `lower` gets the value and the context; it returns NOTHING where nothing has to be written and raises CannotExpressError.

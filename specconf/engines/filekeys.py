@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.settings import Problem, Settings, Written
 from specconf.words import Launch, Span
@@ -22,8 +23,7 @@ def places_of(launch: Launch, name: str) -> PlaceOf:
     return lambda start, end: launch.place_in(name, start, end)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One option of a file: the places of its key and its value, and of the keys inside the value."""
 
     key: Span

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Fields, LowerContext, Models, Transform
@@ -15,8 +16,7 @@ from specconf.settings import Settings
 from specconf.words import Launch
 
 
-@dataclass(frozen=True, slots=True)
-class LazyEngine:
+class LazyEngine(Struct, frozen=True):
     """`specconf.engines.base.Engine` for a package whose modules hold the parts.
 
     `package` is the engine's own package. `reader` names its module with `resolve`; the other modules have the same names in

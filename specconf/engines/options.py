@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
@@ -99,8 +100,7 @@ def from_json(text: str) -> JsonValue:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One leaf of an object: its destination path, the key as written, the value."""
 
     path: str

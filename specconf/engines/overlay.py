@@ -7,7 +7,9 @@ removes what the spec would have emitted. Setting what a field also sets is an e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.compat.rows import Option
 from specconf.engines.base import Engine, LowerContext
@@ -18,8 +20,7 @@ from specconf.settings import Origin, Problem, ProblemKind, Written
 from specconf.words import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """One key of the spec's options resolved to a path; `option` is None for a member that the release does not list."""
 
     path: str

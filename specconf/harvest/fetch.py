@@ -14,11 +14,11 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from specconf.errors import HarvestError
@@ -38,8 +38,7 @@ _OTHER_SOURCES = "Name another index with --index-url URL, or read a local wheel
 OTHER_CACHE = "Name another folder for fetched sources with --cache DIR."
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(Struct, frozen=True):
     """One release as the index lists it. `date` is the day of its first file (None when the index does not say)."""
 
     version: str
@@ -47,8 +46,7 @@ class Published:
     files: tuple[DistributionPackage, ...]
 
 
-@dataclass(frozen=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """A release's sources, and the bytes that were downloaded for them."""
 
     archive: Archive

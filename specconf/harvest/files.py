@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from specconf.errors import HarvestError
@@ -21,8 +21,7 @@ OTHER_OUTPUT = "Name another folder to write into with --output DIR."
 _ONE_STATE = "Restore the engine's four files from one state, or move them away and harvest every release again."
 
 
-@dataclass(frozen=True)
-class ReadRelease:
+class ReadRelease(Struct, frozen=True):
     """One release that was read: its line in `releases.jsonl`, and its rows."""
 
     listed: Row
@@ -34,8 +33,7 @@ class ReadRelease:
         return str(self.listed["version"])
 
 
-@dataclass(frozen=True)
-class HarvestedFiles:
+class HarvestedFiles(Struct, frozen=True):
     """The rows of the files below `harvested/`, by the files' names without their ending."""
 
     releases: list[Row]
@@ -166,8 +164,7 @@ def write(folder: Path, files: HarvestedFiles) -> list[Path]:
     return changed
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """How one file differs from what it was, in rows."""
 
     new: int

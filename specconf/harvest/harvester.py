@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from specconf.harvest.archive import Archive
 from specconf.harvest.intervals import Key, Row, merge_rows
@@ -20,8 +21,7 @@ OPTIONS, TABLES, MESSAGES = "options", "tables", "messages"
 KINDS = (OPTIONS, TABLES, MESSAGES)
 
 
-@dataclass(frozen=True)
-class Harvested:
+class Harvested(Struct, frozen=True):
     """What one release's sources say, as rows without ranges; `notes` tell what its reader could not settle.
 
     Every row has exactly one entry of evidence: the file and line that it was read from.

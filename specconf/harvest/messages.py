@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.harvest.archive import Archive, parsed
 from specconf.harvest.intervals import Row
@@ -44,8 +45,7 @@ SAYERS = {
 }
 
 
-@dataclass(frozen=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """One place that says something: its kind, its message's syntax, the name of the exception, and what surrounds it."""
 
     kind: str

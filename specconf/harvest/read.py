@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from specconf.compat.releases import parse_version
@@ -25,8 +25,7 @@ from specconf.harvest.harvester import Harvested, Harvester
 _FILE_NAME = re.compile(r"^[A-Za-z0-9_.]+?-(?P<version>\d[A-Za-z0-9_.!+]*?)(?:-[^/]*\.whl|\.tar\.gz|\.tgz|\.zip)$")
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """Sources at hand: where they lie on this machine, and what is listed of the release."""
 
     module: str
@@ -36,8 +35,7 @@ class Job:
     bytes_fetched: int = 0
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(Struct, frozen=True):
     """A release that was read: its rows, the bytes that were fetched for it, and the seconds that reading took."""
 
     release: ReadRelease

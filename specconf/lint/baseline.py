@@ -10,9 +10,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
 
 from specconf.errors import InputError
 from specconf.findings import Finding
@@ -26,8 +28,7 @@ _MARK = BASELINE_MARK.decode().strip('"')
 _HINT = "Write it anew with --write-baseline."
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Entry:
+class Entry(Struct, frozen=True, order=True):
     """What is known of one finding; how often it occurs is counted beside it."""
 
     path: str
@@ -41,8 +42,7 @@ class Entry:
         return f"{self.path}: {what}{f' of {self.launch}' if self.launch else ''}"
 
 
-@dataclass(slots=True)
-class Baseline:
+class Baseline(Struct):
     """The entries of a file, each with how often it may still occur."""
 
     folder: Path

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.words import Span
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Edit(Struct, frozen=True, order=True):
     """One replacement in one file. `start` and `end` count code points of the file's text; `end` is exclusive.
 
     `span` is the same range as lines and columns. Nothing outside of it changes.

@@ -6,9 +6,10 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from specconf.errors import InputError
 from specconf.lint.skipping import LARGEST
@@ -23,8 +24,7 @@ LEFT_OUT = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A file to look at. `named`: whether the command line names it, so that it has to be readable."""
 
     path: str

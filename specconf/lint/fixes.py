@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
@@ -28,8 +29,7 @@ from specconf.words import JsonValue
 Fixer: TypeAlias = "Callable[[Site, Finding], Iterator[Change]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One kind of fix: the codes that it is for, prefixes allowed, and whether it is safe."""
 
     codes: tuple[str, ...]

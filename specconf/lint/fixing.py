@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.findings import Finding, Severity
 from specconf.lint.edits import Edit
@@ -21,8 +22,7 @@ from specconf.readers.fragments import Around, nothing_around
 ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Edits that make one finding go away. `launch`: the index of its launch in the file; `argv`: its words afterwards."""
 
     finding: Finding
@@ -31,8 +31,7 @@ class Fix:
     argv: Argv | None = None
 
 
-@dataclass(slots=True)
-class Fixed:
+class Fixed(Struct):
     """A text after all that could be fixed in it. `fixed`: the findings that are gone by it; `result`: what is left."""
 
     before: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.engines.emitting import EmitError, object_value
@@ -26,8 +27,7 @@ FLAG = "--speculative-config"
 _LEFT_OUT = "speculative_config.draft_tensor_parallel_size"
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
+class _Old(Struct, frozen=True):
     """An old flag: its word and name, the word of its value (the same where it stands behind `=`, -1 where it has none),
     its path, the type of its value, and the value, None where it is not known from the flag's own words.
     """

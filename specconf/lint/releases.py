@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct, field
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
@@ -42,8 +42,7 @@ _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """Where a launch is judged, and what is to be said of that.
 
     `views`: the releases that may run it, the newest first; none where it cannot be judged. `any_release`: nothing states a
@@ -59,8 +58,7 @@ class Chosen:
     any_release: bool = False
 
 
-@dataclass
-class StatedInText:
+class StatedInText(Struct, dict=True):
     """The releases that a file's text states outside of its launches, found once for all of them.
 
     `owned`: lines with the image that a launch runs in, which says nothing of another launch.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from specconf.findings import Finding, NotChecked
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from specconf.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """One launch with all that is said of it. `settings` is None where its release could not be judged; `side`: what the
     release itself says, where it was asked.
     """
@@ -35,8 +35,7 @@ class Judged:
         return self.read.launch.span.line if self.read.launch.span else 1
 
 
-@dataclass(slots=True)
-class FileResult:
+class FileResult(Struct):
     """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
 
     `edits`: what would mend a finding, for the formats that carry fixes.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
@@ -37,8 +39,7 @@ _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f]")
 __all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
 
 
-@dataclass(frozen=True)
-class Linter:
+class Linter(Struct, frozen=True):
     """What every file is judged with: databases, explicit releases, the project's, and how models are found."""
 
     database: Callable[[str], Database]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from specconf.findings import Finding
 from specconf.lint.edits import Edit
@@ -36,8 +37,7 @@ _COMMA_BEFORE = pattern(r",\s*\Z")
 _COMMA_BETWEEN = pattern(r"\s*,\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(Struct, frozen=True):
     """A flag's name at the beginning of a word becomes another one."""
 
     word: int
@@ -45,16 +45,14 @@ class Rename:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Struct, frozen=True):
     """A word gets another value."""
 
     word: int
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """A word of a script is written anew as shell text; `value`: what it is then, None where that is not known."""
 
     word: int
@@ -62,8 +60,7 @@ class Write:
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Struct, frozen=True):
     """Words of a launch go away."""
 
     first: int
@@ -73,8 +70,7 @@ class Remove:
 Op: TypeAlias = "Rename | Replace | Write | Remove"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What a fix does to a launch: operations on its words, or edits of its file with the words that there are afterwards."""
 
     ops: tuple[Op, ...] = ()
@@ -82,8 +78,7 @@ class Change:
     argv: Argv | None = None
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True, dict=True):
     """A judged launch in the text of its file."""
 
     judged: Judged

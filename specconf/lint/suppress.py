@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.codes import CODES
 from specconf.compat.database import engine_name
@@ -46,8 +48,7 @@ class SuppressedBy(StrEnum):
     SETTINGS = "settings"
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressed:
+class Suppressed(Struct, frozen=True):
     """A finding that is not told. `launch`: the key of its launch, empty for one of the file itself."""
 
     finding: Finding
@@ -56,8 +57,7 @@ class Suppressed:
     reason: str = ""
 
 
-@dataclass(slots=True)
-class _Ignore:
+class _Ignore(Struct):
     """One `ignore` comment: the line it covers, and which of its patterns have met a finding."""
 
     where: Span
@@ -67,8 +67,7 @@ class _Ignore:
     used: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
-class _Release:
+class _Release(Struct):
     """One `release` comment, and whether a launch of its engine stands below it."""
 
     stated: Stated
@@ -76,8 +75,7 @@ class _Release:
     used: bool = False
 
 
-@dataclass(slots=True)
-class Comments:
+class Comments(Struct):
     """The comments of one file that are meant for specconf."""
 
     ignores: list[_Ignore] = field(default_factory=list)

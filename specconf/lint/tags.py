@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.findings import Finding, Severity
 from specconf.readers.found import ReadLaunch
@@ -14,8 +15,7 @@ from specconf.readers.stated import IMAGE_TAG
 from specconf.words import Span
 
 
-@dataclass(frozen=True, slots=True)
-class BareTag:
+class BareTag(Struct, frozen=True):
     """A tag as written, and where it begins in the text."""
 
     image: Image

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.readers.quoting import Literal, word_pieces
@@ -18,8 +19,7 @@ _NUMBER = pattern(r"-?\d+(?:\.\d+)?\Z")
 _PLAIN_ITEM = pattern(r"[A-Za-z0-9_./-][^\n\r\t\"'`#&*!|>%@\\]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """One manner of writing. `read`: what stands for which value, None where it is not written so; `write`: a value, in the
     manner of what stood there before.
     """

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.words import JsonValue
 
@@ -23,16 +24,14 @@ NESTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """No value, and why. `absent`: the config is known not to have it, as opposed to nobody knowing."""
 
     reason: str
     absent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigView:
+class ConfigView(Struct, frozen=True):
     """A config and its limits: a partial one shows only its own keys, a complete one all but the paths in `elided`."""
 
     config: Config

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.heads import Head
@@ -33,8 +34,7 @@ class SourceKind(StrEnum):
     GIVEN = "given"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Where the facts come from: `where` is a path, a row id or a hub id, as a message prints it.
 
     `evidence` is the evidence kind of what it shows, and `evidence_by_key` that of single config keys where it differs.
@@ -57,8 +57,7 @@ class Source:
         return f"{names[self.kind]}{self.where}"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(Struct, frozen=True):
     """Facts of one target or draft checkpoint. A `Missing` with `absent` is a known no; without, nobody knows.
 
     `mtp_layers` counts the MTP layers an engine would read from the config (0: it has none). `draft_kind` is what a
@@ -141,11 +140,9 @@ class ModelFacts:
 
 # The fields that hold the facts of a topic, and which of them holds a fact.
 _TOPICS = {"mla": LatentAttention, "experts": Experts, "rope": Rope, "quantized": Quantized, "head": Head}
-_TOPIC_OF: dict[str, str] = {fact.name: topic for topic, held in _TOPICS.items() for fact in fields(held)}
+_TOPIC_OF: dict[str, str] = {name: topic for topic, held in _TOPICS.items() for name in held.__struct_fields__}
 _NO_FACTS = {"source", "view", "kind_reason", "weights", "tokens", *_TOPICS}
 
 FACT_NAMES: frozenset[str] = frozenset(
-    {field.name for field in fields(ModelFacts) if field.name not in _NO_FACTS}.union(
-        _TOPIC_OF, WEIGHT_FACTS, PAIR_FACTS
-    )
+    {name for name in ModelFacts.__struct_fields__ if name not in _NO_FACTS}.union(_TOPIC_OF, WEIGHT_FACTS, PAIR_FACTS)
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Families:
+
+class Families(Struct, frozen=True):
     """Families by model type or architecture.
 
     `mtp_layers`: how many MTP layers a checkpoint holds whose config gives no number; None: that config cannot tell.

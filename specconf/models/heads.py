@@ -4,7 +4,7 @@ the target of its training, and the number of tokens it was published for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.kinds import Kind
@@ -26,8 +26,7 @@ _VERIFIER = "speculators_config.verifier"
 _FOR_A_TARGET = frozenset({Kind.EAGLE, Kind.EAGLE3, Kind.DFLASH, Kind.DSPARK, Kind.SPECULATORS})
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """`aux_layers` counts as EAGLE-3 does: 0 is the embedding, n the output of layer n-1. `verifier` and
     `published_tokens` stand in the speculators format only; `reads_target_layers` says whether the head uses
     intermediate layers at all, where its config says so."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 TIME_LIMIT = 3.0
 
@@ -29,8 +30,7 @@ class Cause(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True):
     """No facts of a model, and why."""
 
     reason: str

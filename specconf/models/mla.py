@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.reading import whole
 from specconf.words import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class LatentAttention:
+class LatentAttention(Struct, frozen=True):
     """`latent_attention`: whether the config describes it at all, which is that it gives a rank of keys and values."""
 
     latent_attention: bool | Missing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.reading import whole
@@ -30,8 +30,7 @@ _SHARED_WIDTH = (
 _DENSE_FIRST = ("first_k_dense_replace", "moe_layer_start_index", "num_dense_layers")
 
 
-@dataclass(frozen=True, slots=True)
-class Experts:
+class Experts(Struct, frozen=True):
     """`num_experts` is 0 for a model that has none; `expert_width` and `width` are the inner sizes of an expert and of a
     dense layer; `dense_first` counts the layers before the first one with experts."""
 

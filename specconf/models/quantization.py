@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.reading import text, whole
@@ -26,8 +27,7 @@ _PROJECTION = pattern(r"(mtp|nextn)(?!\w*\\?\.layers)|(^|\W)(fc|eh_proj)\b", re.
 _LAYER = pattern(r"layers\\?[.\[]+(\d{1,6})")
 
 
-@dataclass(frozen=True, slots=True)
-class Quantized:
+class Quantized(Struct, frozen=True):
     """`quantization` is None for weights as they were trained. `quantization_ignores` lists what was left out, and
     `quantization_ignores_mtp` says whether the MTP layers are among it, as far as the list names them, and
     `quantization_ignores_projection` the same of the projection in front of them."""

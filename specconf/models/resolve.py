@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.errors import InputError
 from specconf.models.derive import model_facts
@@ -104,8 +105,7 @@ def resolve_model(  # the surroundings are passed in; `Resolver` bundles them
     return asked or Unavailable(offline, Cause.NOT_HERE)
 
 
-@dataclass(slots=True)
-class Resolver:
+class Resolver(Struct):
     """`resolve_model` with its surroundings, asking for each model once and giving up on a hub that did not answer."""
 
     mode: Mode = Mode.OFFLINE
@@ -113,7 +113,7 @@ class Resolver:
     cache_dir: Path | None = None
     fetch: Fetch | None = None
     base_dir: Path | None = None
-    _seen: dict[tuple[str, str | None], ModelFacts | Unavailable] = field(default_factory=dict, init=False)
+    _seen: dict[tuple[str, str | None], ModelFacts | Unavailable] = field(default_factory=dict)
 
     def resolve(self, ref: str, revision: str | None = None) -> ModelFacts | Unavailable:
         """The facts of `ref`, the same object however often it is asked."""

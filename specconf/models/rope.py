@@ -5,7 +5,8 @@ sliding attention, and the context length where engines agree on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.models.config import ConfigView, Missing
 from specconf.models.reading import number, whole
@@ -31,8 +32,7 @@ _NEVER_STRETCHED = frozenset({"default", "su", "longrope", "llama3", "mrope"})
 _BY_RELEASE = frozenset({"yarn", "deepseek_yarn", "deepseek_llama_scaling"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rope:
+class Rope(Struct, frozen=True):
     """`rope_type` is `default` where nothing scales. `context_length` is unknown where releases of engines differ."""
 
     rope_type: JsonValue | Missing

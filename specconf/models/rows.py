@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from specconf.errors import DatabaseError
 from specconf.models.kinds import Kind
@@ -43,8 +43,7 @@ _ROW_KEYS = frozenset(
 _SOURCE_KEYS = frozenset({"kind", "ref", "package", "release", "file", "line", "keys", "note"})
 
 
-@dataclass(frozen=True, slots=True)
-class RowSource:
+class RowSource(Struct, frozen=True):
     """Where a row, or some of its keys, was read: a file of a published package, or a reference."""
 
     kind: str
@@ -57,8 +56,7 @@ class RowSource:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointRow:
+class CheckpointRow(Struct, frozen=True):
     """One checkpoint as its sources show it."""
 
     id: str

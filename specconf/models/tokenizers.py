@@ -7,9 +7,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from specconf.models.config import Missing
 
@@ -18,8 +19,7 @@ MAX_TABLE_BYTES = 64 * 1024 * 1024
 _OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken", "tekken.json", "spiece.model")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTable:
+class TokenTable(Struct, frozen=True):
     """The tokens of a checkpoint. `numbers` is None for a table known by the hash of its file alone."""
 
     numbers: Mapping[str, int] | None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from specconf import facts
 from specconf.models.facts import Missing, ModelFacts
@@ -17,8 +18,7 @@ from specconf.words import Candidates, Unresolved
 _TOKENS = "tokenizers of target and draft (local copies)"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointView:
+class CheckpointView(Struct, frozen=True):
     """`specconf.facts.ModelView` of one checkpoint; `role` is target or draft, `target` a draft's target."""
 
     role: str

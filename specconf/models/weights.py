@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from specconf.models.config import Missing
 from specconf.patterns import pattern
@@ -46,8 +47,7 @@ class TensorNames:
         return self.at_hand
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """Facts of a checkpoint's tensors, each worked out when it is asked for."""
 
     tensors: TensorNames

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.words import JsonValue
 
@@ -25,8 +26,7 @@ class Verdict(StrEnum):
     CRASHES = "crashes"
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True, dict=True):
     """One launch to ask about.
 
     `models`: the folder by which argv names a model → the content of its config.json. `files`: name in argv → text.
@@ -52,8 +52,7 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What an engine release said to a launch.
 
     `stage` is where it stopped, or the last one that it passed. `where` is the file and line inside the engine that the
@@ -81,8 +80,7 @@ class Answer:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True):
     """A question that could not be put: `reason` says why, `excluded` names the class of such questions if it is known."""
 
     reason: str

@@ -15,12 +15,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
 from specconf.compat.database import load_database
@@ -110,8 +110,7 @@ def check_archive(archive: Path | None, folder: Path, name: str, sha256: str) ->
         raise OracleError(f"{folder} was built from another archive, {name}, than {archive}.", hint=ANEW)
 
 
-@dataclass(frozen=True)
-class _Build:
+class _Build(Struct, frozen=True, dict=True):
     """One build, with the lock of its release held."""
 
     engine: str

@@ -11,10 +11,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from specconf.errors import OracleError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
@@ -29,8 +30,7 @@ GRACE = 10.0
 LOOK = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """What a worker says of itself once the engine is imported; `platform` is what it sees, where it is not shown another."""
 
     version: str

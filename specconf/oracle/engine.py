@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.oracle.asking import Question, Unanswered, Verdict
 from specconf.oracle.client import Worker
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
     from specconf.oracle.recipe import Recipe
 
 
-@dataclass(frozen=True, slots=True)
-class Canary:
+class Canary(Struct, frozen=True):
     """A launch whose answer is known for every release: another one means that the environment is broken."""
 
     name: str
@@ -52,8 +53,7 @@ def canary(program: tuple[str, ...], name: str, verdict: Verdict, stage: str | N
     return Canary(name, Question((*program, *argv), models={"target": _TARGET}), verdict, stage)
 
 
-@dataclass(frozen=True, slots=True)
-class Pretended:
+class Pretended(Struct, frozen=True):
     """A package that an engine is told is there though it is not; a launch touches it by an option and the values of it.
 
     `note` says so to whoever asked about such a launch.
@@ -73,8 +73,7 @@ class Pretended:
         return f"{self.package}, which this launch needs, was taken as installed: a real engine without it stops"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineOracle:
+class EngineOracle(Struct, frozen=True):
     """How one engine is asked.
 
     `package` is the Python package of `specconf/engines/` that holds the adapter and the excluded classes. `gpus` are the

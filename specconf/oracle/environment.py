@@ -16,11 +16,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import platformdirs
+from msgspec import Struct
 
 from specconf.errors import SpecconfError
 
@@ -29,8 +29,7 @@ MARKER = "specconf-engine.json"
 DEFAULT_TORCH = "torch==2.13.0"
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """An environment that is there.
 
     `archive` and `sha256` are of the file that the release's code came from. `until` is the day up to which requirements

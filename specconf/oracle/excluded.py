@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(Struct, frozen=True):
     """One class. `pattern` is searched in what the engine or the environment said; `why` says what limit that is."""
 
     name: str

@@ -7,13 +7,13 @@ into one launch is decided in `specconf.verify`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.words import JsonValue
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(Struct, frozen=True):
     """One way in which a launch can be.
 
     `argv`, `env` and `keys` (members of the object of speculation) are what it writes. `target` names a tiny config, `draft`
@@ -46,16 +46,14 @@ class Level:
     draws: str = ""
 
 
-@dataclass(frozen=True)
-class Factor:
+class Factor(Struct, frozen=True):
     """One thing in which launches differ, and its levels: the first is the plain one, which every release has."""
 
     name: str
     levels: tuple[Level, ...]
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(Struct, frozen=True):
     """A launch in an engine's words: `{target}` and `{draft}` of levels are folders by now."""
 
     argv: tuple[str, ...]
@@ -63,8 +61,7 @@ class Written:
     files: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Factors:
+class Factors(Struct, frozen=True):
     """The factors of one engine.
 
     `cli` and `members` are the scopes of its command line and of its object of speculation (none: all are flags).

@@ -12,9 +12,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from specconf.errors import OracleError
 from specconf.oracle.environment import python_of
@@ -27,8 +28,7 @@ TELLING = ("-v", "--no-input", "--progress-bar", "off")
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Where packages come from, as the user's variables for pip or uv state it."""
 
     index: str = ""

@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from specconf.errors import OracleError
@@ -17,8 +17,7 @@ _SAY = "import json, sys; print(json.dumps([sys.version.split()[0], sys.version]
 _LIMIT_S = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
+class Interpreter(Struct, frozen=True):
     """One interpreter. `version` is its number, `build` all that it says of itself."""
 
     path: Path

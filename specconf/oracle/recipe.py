@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Literal
 
+from msgspec import Struct, field
 from packaging.requirements import InvalidRequirement, Requirement
 
 from specconf.compat.sources import ENGINE_NAMES
@@ -24,8 +24,7 @@ _HEAVY = """
 HEAVY = frozenset(_HEAVY.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(Struct, frozen=True):
     """How one engine's environments are made.
 
     `kinds`: the archives to take, the preferred first. `build_needs` and `build_environ` (of a release): what an sdist's

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+
+class Serving(Struct, frozen=True):
     """Where one release can be started. `wheel` and `sha256` are of the distribution that holds the engine itself,
     `versions` of the packages that an answer may depend on; `kept` is a folder for what the engine keeps between runs.
     """

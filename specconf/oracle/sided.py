@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.findings import Finding
 from specconf.oracle.asking import Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Differing:
+class Differing(Struct, frozen=True):
     """An option in force that is not what we say; `ours` is a value or candidates as an effective configuration shows them."""
 
     option: str
@@ -19,8 +19,7 @@ class Differing:
     ours: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True):
     """One launch at one release.
 
     `shown` says on what the release was asked ("on a CPU"), empty where nothing was put to it.
@@ -73,8 +72,7 @@ class SideBySide:
         return self.answer is not None and not self.answer.accepts and not self.refusals
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What asking one engine cannot say: a sentence, and the classes of questions that cannot be put, with why."""
 
     engine: str

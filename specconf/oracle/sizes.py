@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from specconf.oracle.environment import MARKER, Environment, marker_of
 
 MB = 10**6
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """Megabytes: `own` are for this environment alone, `shared` are files that other environments use, too."""
 
     own: float

@@ -9,10 +9,11 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from specconf.errors import OracleError
 from specconf.secrets import without_credentials
@@ -39,8 +40,7 @@ _WHY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """How a program ended, and all that it wrote."""
 
     code: int
@@ -96,8 +96,7 @@ def _silent(_: str) -> None:
     pass
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """The steps of one build. `progress` is told what begins; `environ` is the user's environment."""
 
     progress: Progress = _silent

@@ -9,9 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from email.parser import HeaderParser
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct, field
 
 from specconf.errors import OracleError
 
@@ -34,8 +35,7 @@ _DAMAGE = (
 _COMPILED = (".so", ".cubin", ".pyd", ".dylib", ".a")
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """What a release states: Requires-Dist and Requires-Python of its metadata, and texts that the recipe asked for."""
 
     requires: tuple[str, ...] = ()

@@ -6,7 +6,8 @@ An image says the engine's release by its tag, and for some images the program b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.readers.images import Image, known_images
@@ -31,8 +32,7 @@ _TAG = pattern(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)
 _PLATFORM = pattern(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """A container's start: its command as far as it is written, and what the image tells.
 
     `env_files`: the files its further variables come from. `volumes`: the folders it shares with its host, as (host's
@@ -147,8 +147,7 @@ def path_inside(name: str, volumes: tuple[tuple[str, str], ...]) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class UsedImage:
+class UsedImage(Struct, frozen=True):
     """An engine's image as a file names it: whose it is, what it starts by itself, and the release that its name states."""
 
     image: Image

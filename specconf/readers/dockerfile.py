@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.commandline import substituted, word_with, words_of
@@ -20,8 +21,7 @@ _OPTION = pattern(r"(--[\w-]+(?:=\S*)?\s+)+")
 _SHEBANG = pattern(r"#!.*\b(?:ba|z|k|da)?sh\b")
 
 
-@dataclass
-class _Stage:
+class _Stage(Struct):
     """What is known of an image at a place of the file. A command is a list (exec form) or one text that a shell runs."""
 
     image: Word | None = None

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -20,16 +21,14 @@ _HEREDOC = pattern(r"(?<!<)<<(?P<tabs>-?)(?P<quote>['\"]?)(?P<end>[A-Za-z_]\w*)(
 _WITH_HEREDOC = frozenset({"RUN", "COPY", "ADD"})
 
 
-@dataclass(frozen=True, slots=True)
-class Heredoc:
+class Heredoc(Struct, frozen=True):
     """A text that follows an instruction; `literal` where no variable is put into it."""
 
     body: Placed
     literal: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Struct, frozen=True):
     """One instruction: its name in capitals, what stands behind it, and its heredocs."""
 
     name: str

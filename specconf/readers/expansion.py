@@ -7,9 +7,10 @@ is matched and no environment is read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.printing import printed
@@ -27,8 +28,7 @@ _HOME = pattern(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where t
 _RANGE = pattern(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(Struct, frozen=True):
     """A part of a word being built: known text, or an unknown part; only `plain` text takes part in brace expansion."""
 
     text: str
@@ -37,8 +37,7 @@ class _Cell:
     many: bool = False
 
 
-@dataclass
-class Scope:
+class Scope(Struct):
     """The variables in force at a place of a script.
 
     A name that is absent comes from outside and is unknown; one that was unset is an array without elements.

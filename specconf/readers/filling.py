@@ -7,7 +7,8 @@ the text is one word, a command line or a script.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.readers.commandline import placed_words_of
 from specconf.readers.source import Placed
@@ -17,8 +18,7 @@ _FIRST_MARK = 0xE000  # the private use area
 _MARKS = 0x1900
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(Struct, frozen=True):
     """A variable in a text: where it begins and ends, and what stands there; None where that is not known."""
 
     start: int
@@ -26,8 +26,7 @@ class Put:
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """A text with its variables put in; `marks` says how each unknown one is written."""
 
     text: Placed

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Launch, Span, Word
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLaunch:
+class ReadLaunch(Struct, frozen=True):
     """A launch found in a file, with the releases that are stated for it, the firmest first.
 
     `orphans`: words of a command right after it that starts with an option. Such a command is what a comment or a missing

@@ -7,9 +7,10 @@ images and files, and nothing of shells or engines; `launches` turns fragments i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
@@ -23,8 +24,7 @@ def nothing_around(_: str) -> None:
     """For a document that stands alone, such as standard input."""
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(Struct, frozen=True, dict=True):
     """A deploy file: its path, its text, and the files beside it. `engine`: the one to read option files for, if stated."""
 
     path: str
@@ -38,8 +38,7 @@ class Document:
         return SourceText(self.text, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True):
     """One process that a deploy file starts.
 
     `words`: the program's words, or `script`: the text that a shell runs. `image`: the image it runs in, as far as it is

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.patterns import pattern
 from specconf.words import Word
@@ -37,8 +39,7 @@ _KSERVE = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class FrontEnd:
+class FrontEnd(Struct, frozen=True):
     """One front end: the words that start the engine in its place, its own options, and the engine's by other names.
 
     `only`: nothing but the renamed options is the engine's; `positional`: the options whose value is the engine's first

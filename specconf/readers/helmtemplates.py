@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -42,8 +43,7 @@ _OWN_OPTIONS = {
 _PROGRAMS = {"vllm": ("vllm", "serve"), "sglang": ("python3", "-m", "sglang.launch_server")}
 
 
-@dataclass
-class _Container:
+class _Container(Struct):
     """What is met of one container: its image, the items of its command and arguments, and those that are there perhaps."""
 
     indent: int

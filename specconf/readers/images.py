@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.compat.database import Database, load_database
 from specconf.compat.sources import ENGINE_NAMES
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(Struct, frozen=True):
     """A published image of an engine. `entrypoint`: the program's words that the image adds itself; `module_entrypoint`:
     those of older releases, which take the model as an option. `tags`: releases by tag, where the tag is not the engine's
     own release; `fork`: builds of somebody's own, of about that release. `platform`: where it is not CUDA.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.fragments import Fragment

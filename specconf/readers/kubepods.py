@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from posixpath import join
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.patterns import pattern
 from specconf.readers.cluster import Cluster, text_at
@@ -28,8 +30,7 @@ Variables = dict[str, Word]
 Volumes = Mapping[str, Mapping[str, Placed]]
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What stands beside a container's own text and changes it, by a kustomization. See `kustomize`."""
 
     image: Word | None = None

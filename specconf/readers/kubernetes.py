@@ -7,8 +7,10 @@ controllers write the command stand in one table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from importlib import import_module
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.readers.cluster import Cluster, config_texts, resources, text_at
 from specconf.readers.fragments import Document, Fragment
@@ -65,8 +67,7 @@ def _reader(node: YamlNode) -> ResourceReader | None:
     return reader
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
+class _Around(Struct, frozen=True):
     """What stands around a pod: variables that hold for its containers, what the file calls it, and the keys down to it."""
 
     env: tuple[YamlNode, ...] = ()

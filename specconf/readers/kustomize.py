@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -18,8 +20,7 @@ from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A container in its object: the keys and indices down to it, and itself."""
 
     path: tuple[str, ...]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -33,8 +35,7 @@ HIDDEN = "<hidden>"
 _SHELL_OWN = frozenset({"PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "TERM", "LANG", "PS1", "IFS"})
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """One way to start an engine.
 
     `module`: started as `python -m MODULE`; else `name` is the program. One of `subcommands` must come next; with
@@ -73,8 +74,7 @@ PROGRAMS: tuple[Program, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A program found at the start of a command: which, and how many words say so."""
 
     program: Program

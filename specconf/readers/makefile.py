@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.commandparts import pins_in
@@ -32,8 +33,7 @@ _OPENS, _CLOSES = pattern(r"\s*(ifeq|ifneq|ifdef|ifndef)\b"), pattern(r"\s*endif
 _DEFINE, _ENDEF = pattern(r"\s*define\s+(?P<name>[\w.-]+)"), pattern(r"\s*endef\b")
 
 
-@dataclass
-class _Read:
+class _Read(Struct):
     """What a Makefile holds: its variables, None for one that is not known, and its recipe lines by target."""
 
     values: dict[str, str | None] = field(default_factory=dict)

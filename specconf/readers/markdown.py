@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -28,8 +29,7 @@ _NAMES = {
 _PLACEHOLDER = pattern(r"<[A-Za-z][\w ./:-]*>|\[[A-Z][A-Z_ ]+\](?=\s|\Z)|(?<!\S)(?:\.\.\.|…)(?!\S)|\{\{.{0,500}?\}\}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(Struct, frozen=True):
     kind: str
     lines: tuple[Placed, ...]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.expansion import Scope, assigned
@@ -18,8 +19,7 @@ _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _NAME = pattern(r"\$(?:[A-Za-z_]\w*|[@*#?$!\d-])")
 
 
-@dataclass(frozen=True)
-class NestedScript:
+class NestedScript(Struct, frozen=True):
     """A script as far as it is known; `word`: the word that it is in its command."""
 
     word: Word

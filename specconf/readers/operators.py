@@ -6,7 +6,8 @@ Their release is that of an image the file names; where the operator chooses it,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.fragments import Fragment

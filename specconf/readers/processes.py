@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.readers.containers import image_of
 from specconf.readers.filling import Filled
@@ -16,8 +17,7 @@ from specconf.words import Word
 Part = tuple[Word, Filled | None]
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(Struct, frozen=True):
     """One container: what it is told to run, in which image, with which environment and files.
 
     `entrypoint`: the words in place of the image's own program, None where the file gives none; `arguments`: those behind.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.readers.source import Placed, SourceText
@@ -18,8 +19,7 @@ _ESCAPE = pattern(
 _SINGLE = {"\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A piece of a literal: text with the index of each character, or (`text` is None) the expression in braces there."""
 
     text: str | None

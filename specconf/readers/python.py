@@ -10,7 +10,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.errors import InputError
 from specconf.patterns import pattern

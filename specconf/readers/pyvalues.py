@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.readers.commandline import words_of
 from specconf.readers.pytext import constant, joined_parts, range_of, span_of
@@ -41,8 +43,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
 Called = Callable[[ast.Call, "Scope"], "Value | None"]
 
 
-@dataclass
-class Scope:
+class Scope(Struct):
     """What is known at one point: names, variables of the environment, and files that were written."""
 
     names: dict[str, Value] = field(default_factory=dict)

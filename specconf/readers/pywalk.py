@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.readers.pyvalues import Scope, Values, dotted
 from specconf.readers.source import Placed, SourceText, joined

@@ -6,8 +6,9 @@ This is bash's quoting and nothing else: no variable is looked up and no word is
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.readers.splitting import backtick_end, closing_position
@@ -21,16 +22,14 @@ _ANSI = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "
 _ANSI_CODE = pattern(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """Text that stands for itself; an empty quoted literal still makes a word."""
 
     text: str
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """`$X`, `${X}`, `${X[@]}` or `${X:-default}`; `index` is `@`, `*` or empty, `default` is as written."""
 
     name: str
@@ -40,8 +39,7 @@ class Parameter:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """A part that only a running shell knows; `many` when it can become no word or several."""
 
     raw: str

@@ -6,8 +6,10 @@ A deploy format is a row here and a module with one function: from a `Document` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from importlib import import_module
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.errors import InputError
 from specconf.readers.detecting import DETECTORS, ON_REQUEST, is_yaml
@@ -19,8 +21,7 @@ from specconf.words import Span
 __all__ = ["FORMATS", "Document", "Format", "ReadLaunch", "detected_format", "read_launches"]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """One format: its name, the words of a file that may be one, and the module that reads it.
 
     `reads`: `module:function`, which gives fragments, or with `whole` the launches themselves.

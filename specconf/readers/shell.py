@@ -8,8 +8,9 @@ here; how words are quoted and expanded is in `quoting` and `expansion`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from specconf.readers.expansion import Scope, Value, assigned, expand, merged, unknown
 from specconf.readers.nested import NestedScript, nested_script
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-@dataclass(frozen=True, slots=True)
-class ShellCommand:
+class ShellCommand(Struct, frozen=True):
     """One simple command behind its wrappers. `intact` is false when the parser met an error inside it.
 
     `image`: the image that a wrapper runs it in. `nested`: the script it gives to a shell, where that is not wholly known.
@@ -39,8 +39,7 @@ class ShellCommand:
     nested: NestedScript | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShellFile:
+class ShellFile(Struct, frozen=True):
     """A file the script writes; `text` is None when it holds an unresolved part, `placed` is it with its places."""
 
     name: str
@@ -49,16 +48,14 @@ class ShellFile:
     placed: Placed | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxProblem:
+class SyntaxProblem(Struct, frozen=True):
     """A part of the script that the parser could not read."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """What was read from a script, in the order in which it is written."""
 
     commands: tuple[ShellCommand, ...]

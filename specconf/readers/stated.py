@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from specconf.words import Span
 
@@ -19,8 +20,7 @@ class Firmness(StrEnum):
     FORK = "fork"
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """A release as written. `how` names the place in the reader's words: image tag, pin, variable, comment."""
 
     engine: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from specconf.readers.expansion import Scope
 from specconf.readers.source import Placed, SourceText
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 _OUTPUTS = frozenset({">", ">>", ">|"})
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
+class WrittenFile(Struct, frozen=True):
     """A file that a command writes from its heredoc."""
 
     name: str

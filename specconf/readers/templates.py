@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.readers.source import Placed
 from specconf.words import Word
@@ -26,8 +28,7 @@ def unknown_part(_: re.Match[str]) -> None:
     """For parts of which none is ever known."""
 
 
-@dataclass
-class Template:
+class Template(Struct):
     """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written."""
 
     pattern: re.Pattern[str]

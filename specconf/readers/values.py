@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.fragments import Fragment
@@ -26,8 +27,7 @@ LONGEST = 100_000  # characters of a value
 _DEEPEST_PARTS = 6
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text with the place of every character. `origins`: the places of the lists that it was joined of."""
 
     placed: Placed
@@ -46,8 +46,7 @@ class Text:
         return _UNKNOWN.search(self.text) is None
 
 
-@dataclass(frozen=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """A number, a boolean or nothing."""
 
     value: int | float | bool | None
@@ -55,8 +54,7 @@ class Scalar:
     at: Placed
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(Struct, frozen=True):
     """A list. `origins`: the places of the lists that it was made of."""
 
     items: tuple[Value, ...]
@@ -64,8 +62,7 @@ class Items:
     origins: frozenset[Span] = frozenset()
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """A mapping by text keys; `more`: whether it may hold keys that are not known. `kind`: the class it was made by."""
 
     pairs: tuple[tuple[Text, Value], ...]
@@ -79,8 +76,7 @@ class Pairs:
         return next((value for key, value in reversed(self.pairs) if key.text == name), None)
 
 
-@dataclass(frozen=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A value that cannot be told; `many`: it may be several in a list, or none."""
 
     raw: str
@@ -95,8 +91,7 @@ class NotKnown(Exception):
     """A value, or a part of it, cannot be told."""
 
 
-@dataclass
-class _Writer:
+class _Writer(Struct):
     """Text and places, written piece by piece."""
 
     text: list[str] = field(default_factory=list)

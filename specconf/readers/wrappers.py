@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.words import Word
@@ -10,8 +10,7 @@ from specconf.words import Word
 ASSIGNMENT = pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(Struct, frozen=True):
     """What may stand between a wrapper's name and the command it starts.
 
     `valued`: options whose value is the next word (two words for `paired`); `operands`: words of its own that are no

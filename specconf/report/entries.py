@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.findings import Finding
 from specconf.words import Span
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 NOT_STATED = "release not stated"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One finding. `where` is in the file `path`, also for what stands in an option file or a text within it.
 
     `by` and `reason`: what suppressed it, if anything did. `number` tells apart equal findings of one launch.
@@ -53,8 +54,7 @@ class Entry:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchEntry:
+class LaunchEntry(Struct, frozen=True):
     """One launch that was looked at, with its findings. `key` names it without its line."""
 
     path: str
@@ -73,8 +73,7 @@ class LaunchEntry:
         return f"{self.key} ({self.release or NOT_STATED})"
 
 
-@dataclass(slots=True)
-class Entries:
+class Entries(Struct):
     """A whole report: launches, findings of files without a launch, and what was suppressed."""
 
     launches: list[LaunchEntry] = field(default_factory=list)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from specconf.findings import Finding, NotChecked, Severity
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from specconf.rules.alternatives import Alternative
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One engine at one release in the matrix: what specconf says about the spec there, and the engine where it was asked."""
 
     engine: str
@@ -40,8 +40,7 @@ class Cell:
         return "warnings" if Severity.WARNING in severities else "ok"
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchRow:
+class LaunchRow(Struct, frozen=True):
     """A launch that was looked at: the spec itself counts as one per engine and release."""
 
     path: str
@@ -51,8 +50,7 @@ class LaunchRow:
     line: int = 0
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """Everything one command says."""
 
     cells: list[Cell] = field(default_factory=list)

@@ -9,8 +9,9 @@ nothing is searched: the fix of the finding is the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from specconf.compat.database import Database
 from specconf.compat.view import View
@@ -31,8 +32,7 @@ _TOPK = "speculation.tree.topk"
 _KIND_FOR = {"draft_model": "plain", "eagle": "eagle", "eagle3": "eagle3"}
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """A change to the spec, to the engine's options (`engines.<e>.options` in dotted form) or to the release."""
 
     text: str

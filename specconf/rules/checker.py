@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.codes import SCHEMA_CODES
 from specconf.compat.rows import Action, Constraint, Option
@@ -29,8 +30,7 @@ from specconf.words import JsonValue
 _PLACEHOLDER = pattern(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
 
 
-@dataclass(slots=True)
-class CheckResult:
+class CheckResult(Struct):
     """What is said about one launch at one release.
 
     `resolved`: the values that the engine filled in for itself, by constraint; None where that could not be decided.

@@ -8,8 +8,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.errors import DatabaseError
@@ -18,8 +19,7 @@ from specconf.kleene import Ternary, agreed, ternary_all, ternary_any, ternary_n
 from specconf.words import JsonValue
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(Struct, frozen=True):
     """A three-valued answer; an unknown one names the facts that are missing."""
 
     value: Ternary
@@ -44,7 +44,7 @@ class Condition(Protocol):
 Predicate: TypeAlias = Callable[[Facts, View], Truth]
 
 
-class _Several:
+class _Several(Struct, frozen=True):
     """Parts combined by one law of Kleene logic; `absorbs` is the answer that needs no other part."""
 
     parts: tuple[Condition, ...]
@@ -66,8 +66,7 @@ class _Several:
         return Truth(value, missing if value is None else frozenset())
 
 
-@dataclass(frozen=True)
-class All(_Several):
+class All(_Several, frozen=True):
     """Every part holds."""
 
     parts: tuple[Condition, ...]
@@ -77,8 +76,7 @@ class All(_Several):
         return self._combined(facts, view, False, ternary_all)
 
 
-@dataclass(frozen=True)
-class AnyOf(_Several):
+class AnyOf(_Several, frozen=True):
     """At least one part holds."""
 
     parts: tuple[Condition, ...]
@@ -88,8 +86,7 @@ class AnyOf(_Several):
         return self._combined(facts, view, True, ternary_any)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The part does not hold."""
 
     part: Condition
@@ -129,8 +126,7 @@ class Deferred:
         return self.condition.leaves()
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A predicate in Python, for what the language cannot say."""
 
     name: str
@@ -145,8 +141,7 @@ class Named:
         yield self
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Test:
+class Test(Struct, frozen=True, eq=False):
     """One fact against one right side. Tests that read alike are one object: many rules ask the same first."""
 
     path: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Lowered, Models, default_fact
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 _PLAIN_ROOTS = ("workload.", "hardware.")
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What specconf says about a spec or launch at one release."""
 
     settings: Settings

@@ -10,7 +10,8 @@ import json
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.engines.options import compact_json
 from specconf.patterns import pattern
@@ -35,8 +36,7 @@ _SINGLE_WORD = pattern(r"[A-Za-z][\w.-]*\Z")
 _MAX_SHOWN = 240
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """What is wrong with a text, as the end of "which is no JSON: ..."; what to do; and the JSON that was meant.
 
     `by_key`: one key a word, where the engine takes that, would avoid the trouble.
@@ -48,8 +48,7 @@ class Diagnosis:
     by_key: bool = False
 
 
-@dataclass(slots=True)
-class _Text:
+class _Text(Struct):
     """A text on its way to the JSON that was meant, with what was found on the way."""
 
     now: str

@@ -7,7 +7,8 @@ is information, with a did-you-mean.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.compat.rows import Option, Scope
 from specconf.compat.view import View

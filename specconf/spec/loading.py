@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from specconf.spec.engines import engine_name, option_key
@@ -16,8 +16,7 @@ from specconf.spec.yaml12 import compose
 from specconf.words import Span
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedSpec:
+class LoadedSpec(Struct, frozen=True):
     """A spec with the file it came from. `spans` and `key_spans` are keyed by dotted names of what is written."""
 
     spec: Spec

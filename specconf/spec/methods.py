@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Method(StrEnum):
@@ -36,8 +37,7 @@ class DraftUse(StrEnum):
     NEEDS = "needs"
 
 
-@dataclass(frozen=True, slots=True)
-class MethodTraits:
+class MethodTraits(Struct, frozen=True):
     """What a method takes. `tree`: it can propose several tokens a step (`tree.topk`, `tree.num_steps`).
 
     `verify_tokens`: how many tokens are verified can be set apart from K. `uses_k`: it drafts a number of tokens.

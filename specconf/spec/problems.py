@@ -6,7 +6,8 @@ Here only how problems are collected and printed; what is wrong with a file is d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.errors import InputError
 from specconf.words import Span
@@ -14,8 +15,7 @@ from specconf.words import Span
 _SHOWN = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One thing wrong with a spec file; `hint` says what to write instead."""
 
     where: Span

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.oracle.asking import Question
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One question. `origin` tells who wrote the launch: a constraint's own example, a seeded array, people's documents."""
 
     origin: str

@@ -7,12 +7,12 @@ our own launches and for nobody's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 from specconf.findings import Stage
 from specconf.oracle.engine import EngineOracle
@@ -48,8 +48,7 @@ def tally_of(found: Agreement, origin: Origin, stage: Stage) -> Tally:
     return found.tally(whose, stage, source)
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+class Below(Struct, frozen=True):
     """At one release, of one origin and stage, so many launches disagree."""
 
     release: str
@@ -59,8 +58,7 @@ class Below:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exceptions:
+class Exceptions(Struct, frozen=True):
     """What an engine's file says: what may disagree, and by release why launches were not started for real."""
 
     below: tuple[Below, ...] = ()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.compat.view import View
 from specconf.engines.base import Engine
@@ -26,8 +27,7 @@ class Outcome(StrEnum):
     MISSED = "rejected, passed by us"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One value in force that is not the engine's, or that we do not know."""
 
     path: str
@@ -35,8 +35,7 @@ class Difference:
     ours: Any
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One answered launch: the engine's row and ours.
 
     `compared` are the paths of the values in force that were looked at; `filled` those of them that no word of the launch
@@ -67,8 +66,7 @@ class Compared:
         return not self.both_refuse or self.ours.stage is self.stage
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Counts of some launches at one release: verdicts, of them the refusals by both, and those at two stages; values in
     force, and of them those that the engine fills in.
     """
@@ -97,8 +95,7 @@ class Tally:
         self.filled_equal += sum(path not in differ for path in one.filled)
 
 
-@dataclass
-class Agreement:
+class Agreement(Struct):
     """One release: every launch compared, and the counts by stage and whose launch it is."""
 
     release: str

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.compat.view import View
 from specconf.engines.registry import get_factors
@@ -35,8 +37,7 @@ def coverage(engine_name: str, view: View, *, seed: int, size: int) -> Coverage:
     return Launches(get_factors(engine_name), view, seed).coverage(size)
 
 
-@dataclass(frozen=True)
-class Launches:
+class Launches(Struct, frozen=True, dict=True):
     """The launches of one engine for one release and seed."""
 
     factors: Factors

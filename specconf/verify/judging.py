@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.engines.base import Engine, Models
@@ -28,8 +29,7 @@ _TELLING = {
 }
 
 
-@dataclass(frozen=True)
-class Ours:
+class Ours(Struct, frozen=True, dict=True):
     """Our judgement of a question at one release, seen up to one stage: `until` is the last one the engine was asked for."""
 
     engine: Engine

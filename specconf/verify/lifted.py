@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.compat.store import load_json
 from specconf.compat.view import View
@@ -30,8 +31,7 @@ _SPECULATION = ("speculative_", "spec_", "enable_beta_spec", "env.SGLANG_ENABLE_
 _GPUS = (("H100", 70), ("B200", 15), ("H200", 10), ("A100", 5))
 
 
-@dataclass
-class Lifted:
+class Lifted(Struct):
     """Launches of documents as questions, and why others are none."""
 
     asked: list[Asked] = field(default_factory=list)
@@ -87,8 +87,7 @@ def _spread(asked: list[Asked]) -> list[Asked]:
     return [group[turn] for turn in range(longest) for group in turns.values() if turn < len(group)]
 
 
-@dataclass(frozen=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A launch as a question. `bears` names all of it that bears on speculation."""
 
     asked: Asked

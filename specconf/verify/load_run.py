@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from specconf.oracle.asking import Answer, Question, Unanswered
 from specconf.oracle.serving import Serving

@@ -15,10 +15,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.engines.vllm.oracle import logs, serve
 from specconf.errors import OracleError
@@ -44,8 +45,7 @@ REQUEST_LIMIT = 90.0  # seconds, of which a tiny model needs a few
 DRAFTED = re.compile(r"^vllm:spec_decode_num_draft_tokens_total(?:\{[^}]*\})? (?P<count>[\d.e+]+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadAnswer:
+class LoadAnswer(Struct, frozen=True):
     """What a release did with a launch, `answer.stage` being how far it came: `parse`, `config`, `load` or `request`.
 
     `added`: the words that the launch was started with beside its own; `peak_mb`: resident memory of all its processes;
@@ -60,8 +60,7 @@ class LoadAnswer:
     drafted: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a start went: whether it was healthy, whether a request was answered, and else what was said instead.
 
     `code` is the program's exit status; None: it still ran. `silent`: the request got no reply within its time.

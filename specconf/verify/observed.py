@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.errors import DatabaseError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict, digest
@@ -44,8 +45,7 @@ class Source(StrEnum):
     CORPUS = "corpus"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One answer. `values` are those in force that were looked at, by path; `unanswered` is why there is no verdict."""
 
     launch: str
@@ -79,8 +79,7 @@ class Row:
         return any(origin.startswith(LOADED) for origin in self.origins)
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """What ran: the release's archive and its hash, the versions beside it, what each canary said, and what it cost.
 
     `broken` names the canaries that failed: then nothing else was asked. `plain`: values in force of a plain launch, by GPU.
@@ -103,8 +102,7 @@ class Header:
     loaded: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """One release's file."""
 
     header: Header

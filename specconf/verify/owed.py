@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.engines.base import Engine
@@ -14,8 +14,7 @@ from specconf.verify.observed import Observed
 _OURS, _ARRAY = ("probe ", "twin "), "array "
 
 
-@dataclass(frozen=True, slots=True)
-class Owed:
+class Owed(Struct, frozen=True):
     """Launches by origin and key: those that were not asked yet, and those that nobody would ask any more."""
 
     not_asked: tuple[tuple[str, str], ...] = ()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from specconf.oracle.factors import Factor, Level
 
@@ -24,8 +25,7 @@ _TRIES = 4
 _LIMIT = 5_000
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How many pairs of levels that go together occur in some rows, of how many."""
 
     rows: int
@@ -124,8 +124,7 @@ class Wanted:
         self._with[pair[1]] &= ~(1 << pair[0])
 
 
-@dataclass
-class Filler:
+class Filler(Struct):
     """Completes rows with levels that go well together, by weight and chance, and for the pairs that are wanted."""
 
     space: Space
@@ -182,8 +181,7 @@ class Filler:
         return [place for _, place in sorted((rank(place), place) for place in places)]
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(Struct, frozen=True):
     """Rows in the order in which they were found, and the pairs that rows can hold at all."""
 
     rows: tuple[Row, ...]

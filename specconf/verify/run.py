@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from specconf.oracle.asking import Answer, Question, Unanswered
 from specconf.oracle.client import Ready, Worker
@@ -18,8 +20,7 @@ from specconf.verify.observed import Header, Observed, Row, row_of
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """What is asked: the python of a release's environment, the archive that its code is from, a folder for the engine, and
     what the environment cost.
     """
@@ -31,8 +32,7 @@ class Ran:
     cost: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """What has been gathered over the workers of one release. `asked` counts the questions that were put now."""
 
     rows: list[Row] = field(default_factory=list)
@@ -151,8 +151,7 @@ def _known(before: Observed | None, oracle: EngineOracle) -> dict[str, Row]:
     return {row.launch: row for row in before.rows if is_one(row) and not row.loaded}
 
 
-@dataclass(frozen=True, slots=True)
-class _Seconds:
+class _Seconds(Struct, frozen=True):
     """What one run took: `asked` questions, importing the engine for them, and asking them."""
 
     asked: int

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Engine, Models
@@ -25,8 +27,7 @@ from specconf.verify.refusing import STOPS, alike, refuses, stops
 from specconf.words import JsonValue
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """One launch at one release: its settings, the words that carry them, and what is known about it.
 
     `plain` holds the leaves of hardware and workload that a spec states, `features` what its requests use. `errors` are all
@@ -51,8 +52,7 @@ class Case:
         return tuple(f"the launch does not hold {name} ({code})" for name, code in sorted(self.left_out.items()))
 
 
-@dataclass(frozen=True)
-class Put:
+class Put(Struct, frozen=True):
     """How a case is put to a release. Without a question `not_asked` says why. `notes`: in what it differs from the launch."""
 
     shown: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.engines.registry import get_oracle
 from specconf.oracle.asking import Answer, Question, Unanswered
@@ -25,8 +26,7 @@ class NoDefault:
         return self.text or "nothing stored"
 
 
-@dataclass(frozen=True)
-class Registered:
+class Registered(Struct, frozen=True):
     """One option as the release's own parser registers it.
 
     `stores`: spelling → what it writes by destination when it is given alone, None where the launch stops.
@@ -48,8 +48,7 @@ class Registered:
         return next((name for name in self.names if name.startswith("--")), (*self.names, self.dest)[0])
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What a release registers. `members`: scope → name → default of the objects and registries that it declares."""
 
     options: tuple[Registered, ...]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from engine_parser import Listing, NoDefault, Registered
+from msgspec import Struct
 
 from specconf.compat.rows import UNKNOWN, Option
 from specconf.compat.view import View
@@ -21,8 +21,7 @@ _ARITY = {None: "value", 0: "switch", "?": "optional"}
 NONE = frozenset({None, "None"})
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One attribute of one option of a release, as the database has it and as the release has it."""
 
     option: str

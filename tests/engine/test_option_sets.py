@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import pytest
 from engine_parser import Listing, NoDefault, Registered
+from msgspec import Struct
+from msgspec.structs import replace
 from option_sets import Difference, differences, member_differences, option_differences, spellings
 
 from specconf.compat.database import load_database
@@ -77,8 +78,7 @@ PATHS = {
 }
 
 
-@dataclass(frozen=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """A difference that stays, and why: what depends on the machine or is made outside the parser."""
 
     engine: str

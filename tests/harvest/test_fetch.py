@@ -10,11 +10,11 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, field
 
 from specconf.errors import HarvestError
 from specconf.harvest import fetch
@@ -43,8 +43,7 @@ def sdist(version: str) -> bytes:
     return stream.getvalue()
 
 
-@dataclass
-class Served:
+class Served(Struct):
     """An index with its files; `ranges`: whether it answers requests for a part of a file, `times`: whether it has dates."""
 
     files: dict[str, bytes]

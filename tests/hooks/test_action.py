@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -19,8 +19,7 @@ STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 BAD = "# specconf: release vllm=0.33.0\nvllm serve m --speculative-model d\n"
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """What the lint step left behind."""
 
     out: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from specconf.lint.edits import Edit
 from specconf.lint.fixes import changes_for

@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from specconf.errors import OracleError
 from specconf.oracle import building, steps

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.registry import get_oracle
 from specconf.errors import OracleError
@@ -24,8 +25,7 @@ def accepts(question: Question) -> Answer:
     return Answer(Verdict.ACCEPTS, "config", effective={"scheduler_config.max_num_seqs": len(question.argv)})
 
 
-@dataclass
-class Log:
+class Log(Struct):
     """What was asked: launches by the GPU that was shown, and the GPUs for which a worker was started."""
 
     asked: list[tuple[str | None, str]] = field(default_factory=list)
@@ -54,8 +54,7 @@ class PretendedWorker:
         pass
 
 
-@dataclass(frozen=True)
-class Pretended(EngineOracle):
+class Pretended(EngineOracle, frozen=True):
     """An engine's oracle whose workers answer by `says`, beside `installed` packages; releases in `fails` do not start."""
 
     says: Said = accepts

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from specconf.compat.sources import ENGINE_NAMES
 from specconf.engines.registry import get_oracle

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from specconf.errors import DatabaseError
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict

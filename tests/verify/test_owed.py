@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from specconf.compat.database import load_database
 from specconf.engines.registry import get_engine, get_oracle

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from specconf.oracle.asking import Answer, Question, Unanswered, Verdict
 from specconf.verify.asked import Asked

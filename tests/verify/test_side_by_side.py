@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from specconf.compat.database import load_database
 from specconf.compat.sources import ENGINE_NAMES

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from specconf.cli.db.common import counted
 from specconf.compat.database import engine_name
@@ -88,8 +88,7 @@ def command(
         _write(asked, target, sources, force=force)
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """What the command line asks for."""
 
     engine: str
@@ -146,8 +145,7 @@ def _target(engine: str, output: Path | None) -> Path:
     return (output or CHECKOUT) / engine / "harvested"
 
 
-@dataclass(frozen=True)
-class _Sources:
+class _Sources(Struct, frozen=True):
     """Where releases are fetched from and kept, and how many are read at a time."""
 
     index_url: str | None

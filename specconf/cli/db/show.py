@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import placed
@@ -49,8 +49,7 @@ def command(engine: str, name: str, release: str | None, form: str, overlays: tu
         click.echo(line)
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One row with its ranges and the places that it was read from."""
 
     row: Mapping[str, Any]
@@ -58,8 +57,7 @@ class _Row:
     places: list[str]
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What the database has on a name: option rows, entries of tables (with the table's name), constraints."""
 
     options: list[_Row]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from specconf.cli.common import form_option
 from specconf.compat.database import Database, engine_name, load_database
@@ -121,8 +121,7 @@ def _target(output: Path | None) -> Path:
     return output or CHECKOUT
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What is put to each release."""
 
     database: Database

@@ -6,7 +6,7 @@ from specconf.engines.lazy import LazyEngine
 from specconf.settings import Settings
 
 
-class SGLang(LazyEngine):
+class SGLang(LazyEngine, frozen=True):
     """The engine protocol for SGLang."""
 
     def part_of_several(self, settings: Settings) -> str:

@@ -6,8 +6,9 @@ Only what cannot be said in a release is refused here; what the engine does with
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NoReturn
+
+from msgspec.structs import replace
 
 from specconf.engines.base import LowerContext, Models
 from specconf.engines.sglang.auto import auto_topk

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 import yaml
+from msgspec.structs import replace
 
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar

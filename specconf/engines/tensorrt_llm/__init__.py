@@ -10,7 +10,7 @@ from specconf.engines.lazy import LazyEngine
 from specconf.settings import Settings
 
 
-class TensorRTLLM(LazyEngine):
+class TensorRTLLM(LazyEngine, frozen=True):
     """The engine protocol for TensorRT-LLM."""
 
     def part_of_several(self, settings: Settings) -> str:

@@ -6,7 +6,7 @@ from specconf.engines.lazy import LazyEngine
 from specconf.settings import Settings
 
 
-class Vllm(LazyEngine):
+class Vllm(LazyEngine, frozen=True):
     """The engine protocol for vLLM."""
 
     def part_of_several(self, settings: Settings) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 from specconf.compat.view import View
 from specconf.engines.filekeys import Entry, entries, places_of
@@ -20,8 +20,7 @@ from specconf.words import Launch, Word
 _FLAG = "--config"
 
 
-@dataclass(frozen=True, slots=True)
-class FromFile:
+class FromFile(Struct, frozen=True):
     """What an option file gives: its words, what is wrong with it, and where its keys stand."""
 
     words: list[Word] = field(default_factory=list)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.compat.view import View
 from specconf.engines.base import Fields, LowerContext
@@ -22,8 +23,7 @@ _REJECTION_FIELD = "speculation.sampling.rejection"
 _DRAFT_FIELD = "speculation.sampling.draft"
 
 
-@dataclass(frozen=True, slots=True)
-class _Mode:
+class _Mode(Struct, frozen=True):
     """A lossy mode: the path and word that switch it on, and the path of each of its parameters."""
 
     path: str

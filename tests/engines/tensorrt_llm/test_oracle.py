@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from specconf.engines.registry import get_oracle
 from specconf.errors import OracleError
@@ -20,8 +20,7 @@ ORACLE = get_oracle("tensorrt-llm")
 MODELS = {"target": {"model_type": "llama"}}
 
 
-@dataclass(frozen=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """One generation of the package: its release, and how it names the option file."""
 
     worker: Worker

@@ -7,8 +7,9 @@ which of its architectures use latent attention, is the constraints' business.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from specconf.facts import Derivation, Fact, Facts, Known, Missing, OneOf, either
 from specconf.words import JsonValue
@@ -56,8 +57,7 @@ def by_gpu(backends: Mapping[str, JsonValue], other: JsonValue) -> Derivation:
     return fact
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(Struct, frozen=True):
     """How a default is picked for a target without latent attention.
 
     `fa3`: Hopper takes FlashAttention 3; `trtllm`: the GPUs that take TensorRT-LLM's; `topk_given`: those only where a

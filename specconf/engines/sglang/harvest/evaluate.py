@@ -7,8 +7,9 @@ cannot settle raises `NotStatic`; callers then record the value as unknown or as
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.harvest.archive import Archive
 
@@ -19,24 +20,21 @@ class NotStatic(ValueError):
     """An expression whose value depends on the running machine, or that this evaluator does not know."""
 
 
-@dataclass(frozen=True)
-class EnumMember:
+class EnumMember(Struct, frozen=True):
     """One member of an enumeration in the engine's sources."""
 
     name: str
     value: Any
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A name bound by an import: the module, and the name there (empty for the module itself)."""
 
     module: str
     name: str
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(Struct, frozen=True):
     """One parsed source file with the names its top level binds, and the modules it imports with a star."""
 
     name: str
@@ -46,16 +44,14 @@ class Module:
     stars: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ClassIn:
+class ClassIn(Struct, frozen=True):
     """A class definition and the module it was found in."""
 
     module: Module
     node: ast.ClassDef
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where a name is looked up: bound values, then local assignments, then the module."""
 
     module: Module

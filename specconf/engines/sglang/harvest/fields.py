@@ -4,8 +4,9 @@ How an annotated field becomes an argparse argument follows the engine's own rul
 """
 
 import ast
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from specconf.engines.sglang.harvest.evaluate import Scope
 from specconf.engines.sglang.harvest.model import Declared, Known

@@ -6,8 +6,10 @@ declarations of one destination path, and releases into ranges, is done elsewher
 
 import json
 import re
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _FLAG = re.compile(r"--[a-z0-9][a-z0-9-]*[a-z0-9]")
 _DEPRECATED_HELP = re.compile(
@@ -38,15 +40,13 @@ _ALIAS_ACTION = "DeprecatedAliasStoreAction"
 _STORING = ("store", "LoRAPathAction", _ALIAS_ACTION)
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(Struct, frozen=True):
     """A value that the source states."""
 
     value: Any
 
 
-@dataclass(frozen=True)
-class Computed:
+class Computed(Struct, frozen=True):
     """A value that is computed when the engine starts; its source text."""
 
     text: str
@@ -55,8 +55,7 @@ class Computed:
 Value = Known | Computed | None
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where in a release's sources something is declared."""
 
     release: str
@@ -68,8 +67,7 @@ class Place:
         return {"kind": "source", "release": self.release, "file": self.file, "line": self.line}
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """One declaration of a flag: the arguments that argparse is given, evaluated."""
 
     names: tuple[str, ...]

@@ -2,8 +2,9 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.sglang.harvest.evaluate import ClassIn, Evaluator, Module, NotStatic, Scope, Sources
 from specconf.engines.sglang.harvest.model import Computed, Known, Place, Value
@@ -12,8 +13,7 @@ from specconf.harvest.archive import Archive
 _SERVER_ARGS = "sglang.srt.server_args"
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field of the argument record: its annotation and default, and the module they are read in."""
 
     name: str
@@ -23,8 +23,7 @@ class Field:
     line: int
 
 
-@dataclass
-class Release:
+class Release(Struct):
     """The sources of one release with what both readers need from them; `unread` collects what was not understood."""
 
     name: str

@@ -8,18 +8,17 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 GPUS_SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Gpu:
+class Gpu(Struct, frozen=True):
     """What a release may ask about a GPU."""
 
     capability: tuple[int, int]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.engines.tensorrt_llm.harvest.fields import ClassAt, is_model
 from specconf.engines.tensorrt_llm.harvest.source import Module, Tree, last_name
@@ -33,8 +35,7 @@ LIMITS = ("gt", "ge", "lt", "le")
 _DEPTH = 12
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What a field may hold. `type` is empty when it is not one type that a file can write."""
 
     type: str = ""

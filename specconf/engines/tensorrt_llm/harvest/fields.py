@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from specconf.engines.tensorrt_llm.harvest.source import Module, Tree, last_name
 
@@ -20,8 +21,7 @@ _CALLS = ("Field", "PydanticField", "field")
 _EXTRA: Mapping[str, UnknownMember] = {"forbid": "rejects", "ignore": "drops", "allow": "passes_on"}
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
+class Field(Struct, frozen=True, eq=False):
     """One field as it is declared: `default` is None where a value must be given, or a factory gives it."""
 
     name: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.engines.tensorrt_llm.harvest.annotations import Shape
 from specconf.engines.tensorrt_llm.harvest.attributes import attributes, field_shape, names_of
@@ -32,8 +33,7 @@ _PATHS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
+class Member(Struct, frozen=True, eq=False):
     """One field of one class in a scope, with the row that it gives; `tag` is empty where there are no tags.
 
     `rewritten`: the engine may change what was written for it before it is read.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.engines.tensorrt_llm.harvest.source import Module, Tree, last_name
 from specconf.engines.tensorrt_llm.harvest.values import UNKNOWN, keys_of, value_of
@@ -42,8 +43,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Declared:
+class Declared(Struct, frozen=True, eq=False):
     """One call that declares an option or an argument: its strings, its keywords, and where it stands."""
 
     call: ast.Call

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.harvest.archive import Archive
 
 _HOPS = 8  # an import that is re-exported more often than this goes in circles
 
 
-@dataclass(frozen=True, eq=False)
-class Module:
+class Module(Struct, frozen=True, eq=False):
     """One file: its dotted name, whether it is a package, and its statements by the name that they bind."""
 
     file: str
@@ -26,8 +26,7 @@ class Module:
         return self.file.endswith("/__init__.py")
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(Struct, frozen=True, eq=False):
     """What a name stands for: the statement that binds it, and the module it stands in."""
 
     module: Module

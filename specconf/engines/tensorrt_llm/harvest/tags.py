@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.engines.tensorrt_llm.harvest.annotations import Shape
 from specconf.engines.tensorrt_llm.harvest.fields import ClassAt, lineage, tag_literal, tag_names
 from specconf.engines.tensorrt_llm.harvest.source import Module, Tree, last_name
 
 
-@dataclass(frozen=True, eq=False)
-class Tagged:
+class Tagged(Struct, frozen=True, eq=False):
     """The classes by tag: the tag's name, whether a file writes it and must, and where each tag is declared."""
 
     name: str
@@ -24,8 +24,7 @@ class Tagged:
     places: Mapping[str, tuple[str, int]]
 
 
-@dataclass(frozen=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """A tag that is read as another one, in some launches at least."""
 
     value: str

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.tensorrt_llm.harvest.fields import ClassAt, lineage
 from specconf.engines.tensorrt_llm.harvest.source import Tree, last_name
@@ -19,8 +20,7 @@ _HOLDS: Mapping[type[ast.cmpop], str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "g
 _SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
-@dataclass(frozen=True)
-class Validators:
+class Validators(Struct, frozen=True):
     """What the validators of a class say: bounds and parsers by field, and keys that are accepted but retired.
 
     `rewriters` see the whole mapping before its fields are read; `rewritten` are all the words in them, a key's perhaps.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.engines.vllm.harvest.hints import Hint, kinds, read_hints
 from specconf.engines.vllm.harvest.source import Tree
@@ -26,8 +27,7 @@ _NAMES = (ast.Set, ast.Tuple, ast.List)
 _RULE_FUNCTIONS = ("get_kwargs", "_compute_kwargs", "literal_to_kwargs")
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What a release's `get_kwargs` does where releases differ."""
 
     typed_only: bool  # 0.8.4: only a type is derived, and nothing for bool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.engines.vllm.harvest.source import Found, Module
 from specconf.engines.vllm.harvest.symbols import ClassRef, Value
@@ -16,8 +17,7 @@ _TRANSPARENT = ("Annotated", "SkipValidation", "Final", "InitVar", "Required")
 _DATACLASS_DECORATORS = ("dataclass", "config")
 
 
-@dataclass(frozen=True)
-class Hint:
+class Hint(Struct, frozen=True):
     """One alternative of an annotation.
 
     `kind` is a builtin's name, `none`, `literal`, `dataclass`, or `class` for anything else; `values` are a literal's,

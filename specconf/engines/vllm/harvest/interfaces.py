@@ -7,7 +7,8 @@ The class itself or one that it inherits from names the interface among its base
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from specconf.engines.vllm.harvest.registry import registry_rows
 from specconf.engines.vllm.harvest.source import Found
@@ -18,8 +19,7 @@ from specconf.harvest.intervals import Row
 _MODELS = "vllm.model_executor.models"
 
 
-@dataclass(frozen=True)
-class _Interface:
+class _Interface(Struct, frozen=True):
     """An interface by its table, its class, and the class attribute by which the engine tells who has it."""
 
     table: str

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.vllm.harvest.source import Import, Module, local_imports
 from specconf.engines.vllm.harvest.symbols import MISSING
@@ -23,8 +24,7 @@ _SPECIAL = ("model_type", "architectures")
 _INNER = ("get_hf_text_config", "get_text_config")
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(Struct, frozen=True):
     """The config itself (an empty path) or one inside it (`text_config`)."""
 
     path: str
@@ -34,16 +34,14 @@ class Config:
         return f"{self.path}.{name}" if self.path else name
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(Struct, frozen=True):
     """A value that a checkpoint's config has under one of these keys, and what stands for it where it has none."""
 
     keys: tuple[str, ...]
     default: Any = None
 
 
-@dataclass(frozen=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """One of these texts; which, the checkpoint decides."""
 
     texts: tuple[str, ...]
@@ -56,8 +54,7 @@ class _Unknown:
 UNKNOWN = _Unknown()
 
 
-@dataclass
-class State:
+class State(Struct):
     """What the function's names and the config's entries hold at one point."""
 
     names: dict[str, Any] = field(default_factory=dict)

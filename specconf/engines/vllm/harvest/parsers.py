@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.vllm.harvest.configs import ORIGIN, Keywords, Rules, option_keywords
 from specconf.engines.vllm.harvest.source import Found, Module, local_imports
@@ -21,8 +22,7 @@ _CONSTRUCTORS = ("ArgumentParser", "FlexibleArgumentParser")
 _SERVE = "serve"
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One `add_argument` call: its option strings (or positional name), keywords and place."""
 
     names: tuple[str, ...]
@@ -31,15 +31,13 @@ class Argument:
     line: int
 
 
-@dataclass(frozen=True)
-class Handle:
+class Handle(Struct, frozen=True):
     """A parser object; `command` tells that of `vllm serve` from those of other subcommands."""
 
     command: str
 
 
-@dataclass
-class _Frame:
+class _Frame(Struct):
     module: Module
     owner: ClassRef | None
     function: str
@@ -47,8 +45,7 @@ class _Frame:
     returned: Value = None
 
 
-@dataclass
-class Interpreter:
+class Interpreter(Struct):
     """Runs parser-building functions of one release and collects the arguments of `vllm serve`."""
 
     evaluator: Evaluator

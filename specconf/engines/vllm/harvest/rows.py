@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.engines.vllm.harvest.configs import BOOLEAN_OPTIONAL, OBJECT, Keywords
 from specconf.engines.vllm.harvest.parsers import Argument
@@ -65,8 +66,7 @@ _NAMED_TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What a row depends on besides its own `add_argument` call.
 
     `object_fields` are the destinations whose engine argument is a mapping, so that a JSON text given for them has

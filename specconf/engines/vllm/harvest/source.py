@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from specconf.harvest.archive import Archive
 
 PACKAGE = "vllm"
 
 
-@dataclass(frozen=True)
-class Import:
+class Import(Struct, frozen=True):
     """A name bound to a module (`member` is None) or to a member of one."""
 
     module: str
@@ -25,8 +25,7 @@ class Import:
 Binding = ast.expr | ast.ClassDef | ast.FunctionDef | Import
 
 
-@dataclass(frozen=True, eq=False)
-class Module:
+class Module(Struct, frozen=True, eq=False):
     """One parsed file: its dotted name, its path in the archive, what its top level binds, and its syntax."""
 
     name: str
@@ -35,16 +34,14 @@ class Module:
     tree: ast.Module
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a name stands for, and the module whose names its own expressions use."""
 
     module: Module
     node: ast.expr | ast.ClassDef | ast.FunctionDef
 
 
-@dataclass
-class Tree:
+class Tree(Struct):
     """The modules of one release, parsed on first use."""
 
     archive: Archive

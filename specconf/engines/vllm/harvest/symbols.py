@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from specconf.engines.vllm.harvest.source import Module
 
@@ -16,23 +17,20 @@ STANDARD = {"ssl.CERT_NONE": 0, "argparse.SUPPRESS": "==SUPPRESS=="}
 SUPPRESS = STANDARD["argparse.SUPPRESS"]
 
 
-@dataclass(frozen=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A value that only running the engine would show."""
 
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class ClassRef:
+class ClassRef(Struct, frozen=True, eq=False):
     """A class of the tree."""
 
     module: Module
     node: ast.ClassDef
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(Struct, frozen=True):
     """A member of an enum class."""
 
     enum: str
@@ -40,8 +38,7 @@ class Member:
     value: Value
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """One field of a configuration class: where it is declared and what its default expression says."""
 
     name: str
@@ -52,8 +49,7 @@ class Field:
     line: int
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where an expression stands: its module, and the local names of the function around it."""
 
     module: Module

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from specconf.engines.vllm.harvest.source import Found, Module
 from specconf.engines.vllm.harvest.values import Evaluator
@@ -18,8 +19,7 @@ CONFIG = "vllm.config"
 SPECULATIVE_CLASS = "SpeculativeConfig"
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One release while its tables are read: its evaluator, and notes on what was not understood."""
 
     evaluator: Evaluator

@@ -14,11 +14,11 @@ import pydoc_data.topics
 import sys
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import Struct
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -37,8 +37,7 @@ class UnknownArchitectureError(Exception):
     """Nothing here says which weights a checkpoint of this architecture has."""
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """The sizes of a decoder, with the defaults that `transformers` has where a config leaves one out."""
 
     hidden: int

@@ -7,7 +7,8 @@ that waited for the worker, and the server that waited for the engine. The inner
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _PROCESS = re.compile(r"^\((?P<process>[^()]+) pid=\d+\) ?(?P<rest>.*)$")
 _RECORD = re.compile(r"^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) [\d:. -]+\[[^\]]+\] ?(?P<rest>.*)$")
@@ -26,8 +27,7 @@ _STATEMENTS = ("raise", "assert")
 _DEPTH = ("Worker", "VllmWorker", "EngineCore")
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """An exception as a traceback in the log shows it. `process` is empty where the log does not name it.
 
     `files` are the frames' files with their lines, the innermost last; `code` is what stands on the innermost line.

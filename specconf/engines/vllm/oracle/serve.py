@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 HOST = "127.0.0.1"
 # Enough for one request. The CPU backend would otherwise take a share of the machine's memory for its cache.
@@ -17,8 +18,7 @@ ENV = {
 CONTEXT = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """The words of the program, and those of them that the question does not have."""
 
     words: tuple[str, ...]
