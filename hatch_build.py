@@ -25,7 +25,7 @@ class IndexBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
         self._folder = Path(tempfile.mkdtemp(prefix="specconf-index-"))
         build_index(Path(self.root) / "compat", self._folder)
-        for path in sorted(self._folder.glob("*.json")):
+        for path in sorted(self._folder.glob("*.json*")):
             build_data["force_include"][str(path)] = f"specconf/_index/{path.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -36,7 +36,7 @@ def seconds(command: list[str]) -> float:
 def in_process() -> None:
     """What one release's facts cost once the interpreter is up: the index, its rules in order, and every option typed."""
     from specconf.compat.database import load_database
-    from specconf.compat.sources import ENGINE_NAMES
+    from specconf.compat.names import ENGINE_NAMES
 
     for name in ENGINE_NAMES:
         start = time.perf_counter()

@@ -3,7 +3,8 @@
 python benchmarks/lint.py [MANIFESTS] [RUNS]
 
 The peers are yamllint and check-jsonschema, where they are installed; a check of manifests against a schema is what the latter
-is asked for. Every program runs from byte code and in turn with the others, so that one machine's load is on all of them.
+is asked for. Every program runs from byte code and in turn with the others, so that one machine's load is on all of them. specconf runs as
+it is installed: with the compiled index beside its modules.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -147,13 +149,23 @@ def table(title: str, commands: dict[str, list[str]], base: str, runs: int, fold
         print(f"  {name:40} {seconds:8.3f} s {seconds / middle:7.1f}x   {memory:5.0f} MiB")
 
 
+def installed(folder: Path) -> Path:
+    """The package as a wheel holds it, in a folder to put on the path."""
+    shutil.copytree(ROOT / "specconf", folder / "installed" / "specconf", ignore=shutil.ignore_patterns("__pycache__"))
+    sys.path.insert(0, str(ROOT))
+    from specconf.compat.index import build_index
+
+    build_index(ROOT / "compat", folder / "installed" / "specconf" / "_index")
+    return folder / "installed"
+
+
 def main() -> None:
     """Both tables."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+        env = {**os.environ, "PYTHONPATH": str(installed(folder)), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         (folder / "one.sh").write_text(ONE, encoding="utf-8")
         (folder / "one.yaml").write_text(ENGINE.format(i=1, replicas=1, port=8000), encoding="utf-8")

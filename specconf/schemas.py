@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from specconf.codes import CODES
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from specconf.compat.database import load_database  # noqa: E402  # the checkout's own package, wherever it is started
 from specconf.compat.rows import Constraint  # noqa: E402
-from specconf.compat.store import load_json  # noqa: E402
+from specconf.compat.store import load_rows  # noqa: E402
 from specconf.engines.base import Engine, Models  # noqa: E402
 from specconf.engines.registry import get_engine  # noqa: E402
 from specconf.engines.vllm.roles import role_facts  # noqa: E402
@@ -150,7 +150,7 @@ def _report(engine: str, item: Mapping[str, Any]) -> Report:
 def resolver(engine: str, mode: str) -> Resolver:
     """Checkpoint rows alone, or the corpus's own configs before them."""
     base = CORPUS / "models" if mode == CONFIGS else CORPUS / engine
-    return Resolver(checkpoints=RowTable(load_json("checkpoints")), base_dir=base)
+    return Resolver(checkpoints=RowTable(load_rows("checkpoints")), base_dir=base)
 
 
 @cache

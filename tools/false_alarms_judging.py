@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from specconf.compat.database import load_database
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.engines.base import Models
 from specconf.engines.registry import get_engine
 from specconf.findings import Finding, Severity
@@ -51,7 +51,7 @@ class Judge:
     def __init__(self, engine: str) -> None:
         self.engine = get_engine(engine)
         self.database = load_database(engine)
-        rows = RowTable(load_json("checkpoints"))
+        rows = RowTable(load_rows("checkpoints"))
         self.resolver = Resolver(checkpoints=rows, cache_dir=_NOWHERE, base_dir=_NOWHERE)
 
     def judge(self, launch: Launch, release: str) -> Verdict:

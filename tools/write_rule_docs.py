@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.report.explaining import rule_pages
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "rules"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.registry import get_engine, get_oracle, get_serving
 from specconf.errors import DatabaseError, OracleError
 from specconf.verify.bars import FEW, LEAST_VALUES, LEAST_VERDICTS, exceptions_of

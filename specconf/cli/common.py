@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,14 +31,14 @@ NEWEST = "newest final release known"
 
 
 def _complete_engine(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from specconf.compat.sources import ENGINE_NAMES
+    from specconf.compat.names import ENGINE_NAMES
 
     return [name for name in (*ENGINE_NAMES, "trtllm") if name.startswith(incomplete)]
 
 
 def _complete_release(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     from specconf.compat.database import load_database
-    from specconf.compat.sources import ENGINE_NAMES
+    from specconf.compat.names import ENGINE_NAMES
 
     found = [f"{name}={release}" for name in ENGINE_NAMES for release in reversed(load_database(name).line.names)]
     return [text for text in found if text.startswith(incomplete)]
@@ -168,8 +168,7 @@ class Asked(Struct):
     @classmethod
     def parse(cls, engines: Iterable[str], releases: Iterable[str], spec: Spec | None) -> Asked:
         """Engines: those asked for, else those with a release asked for, else those of the spec, else all."""
-        from specconf.compat.database import engine_name
-        from specconf.compat.sources import ENGINE_NAMES
+        from specconf.compat.names import ENGINE_NAMES, engine_name
 
         named = list(dict.fromkeys(engine_name(e) for e in engines))
         by_engine: dict[str, list[str]] = {}
@@ -283,11 +282,11 @@ def _text(value: Any) -> str | None:
 
 
 def _make_resolver(overlays: tuple[Path, ...], online: bool, base_dir: Path) -> Resolver:
-    from specconf.compat.store import load_json
+    from specconf.compat.store import load_rows
     from specconf.models import Mode, Resolver, default_cache_dir, effective_mode
     from specconf.models.rows import RowTable
 
-    rows = load_json("checkpoints")
+    rows: Iterable[Mapping[str, Any]] = load_rows("checkpoints")
     if overlays:
         from specconf.compat.index import compile_checkpoints
         from specconf.compat.sources import SourceTree

@@ -8,8 +8,8 @@ import click
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.codes import CODES
-from specconf.compat.database import ENGINE_ALIASES, Database, load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.database import Database, load_database
+from specconf.compat.names import ENGINE_ALIASES, ENGINE_NAMES
 from specconf.errors import UsageError
 from specconf.report.explaining import constraint_json, constraint_lines, explained, general
 from specconf.report.json_report import render_json

@@ -19,7 +19,7 @@ from specconf.cli.common import (
     wants_online,
     write_atomically,
 )
-from specconf.compat.database import engine_name
+from specconf.compat.names import engine_name
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.lifting import lift

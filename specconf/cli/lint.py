@@ -221,7 +221,7 @@ def _with_baseline(
 def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
     if not releases:
         return {}
-    from specconf.compat.database import engine_name
+    from specconf.compat.names import engine_name
 
     found = {}
     for text in releases:

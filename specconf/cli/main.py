@@ -30,7 +30,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     if not wanted or ctx.resilient_parsing:
         return
     from specconf.compat.database import load_database
-    from specconf.compat.sources import ENGINE_NAMES
+    from specconf.compat.names import ENGINE_NAMES
 
     click.echo(f"specconf {__version__}")
     newest_date = ""

@@ -107,6 +107,6 @@ def _texts(path: Path, key: str, value: Any) -> tuple[str, ...]:
 def _by_engine(releases: Mapping[str, str]) -> dict[str, str]:
     if not releases:
         return {}
-    from specconf.compat.database import engine_name  # only where a release is set
+    from specconf.compat.names import engine_name  # only where a release is set
 
     return {engine_name(engine): release for engine, release in releases.items()}

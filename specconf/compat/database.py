@@ -1,4 +1,4 @@
-"""The database of one engine as typed rows. Loading is one JSON read; rows become typed objects when they are asked for.
+"""The database of one engine as typed rows. Loading reads little; rows are parsed and typed when they are asked for.
 
 What holds at one release is `specconf.compat.view`.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from specconf.compat.releases import Point, Ranges, ReleaseLine
+from specconf.compat.rowlists import Rows
 from specconf.compat.rows import (
     UNKNOWN,
     Action,
@@ -25,9 +26,9 @@ from specconf.compat.rows import (
     Table,
     TableRow,
 )
-from specconf.compat.store import load_json, part_name
+from specconf.compat.store import load_json, load_rows, part_name
 from specconf.compat.view import View
-from specconf.errors import DatabaseError, OverlayError, UsageError
+from specconf.errors import DatabaseError, OverlayError
 from specconf.findings import Effect, EvidenceKind, Severity, Stage
 from specconf.kleene import Ternary
 
@@ -46,7 +47,6 @@ _NOT_OF_CONSTRAINTS = frozenset(
         "tables",
         "messages",
         "_examples",
-        "constraint_ranges",
     ]
 )
 
@@ -58,6 +58,7 @@ class Database:
         self.engine: str = raw["engine"]
         self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
         self._raw = raw
+        self._constraints = Rows.of(raw["constraints"])
         self._views: dict[Point, View] = {}
         # Constraints in order, by the steps of a release and which of them hold there.
         self.placed: dict[Any, tuple[tuple[Constraint, Ternary], ...]] = {}
@@ -68,25 +69,21 @@ class Database:
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """All constraints, in the order of the data."""
-        return tuple(self.constraint_row(index) for index in range(len(self._raw["constraints"])))
-
-    @cached_property
-    def constraint_ranges(self) -> tuple[Ranges, ...]:
-        """Where each constraint holds, in the order of the data: few of them hold in any one release."""
-        return tuple(Ranges.unpack(row["r"]) for row in self._raw["constraints"])
+        return tuple(self.constraint_row(index) for index in range(len(self._constraints)))
 
     def constraints_at(self, point: Point) -> Mapping[int, Ternary]:
         """The places of the constraints that hold or may hold at a point, and which of the two."""
+        packed = self._constraints.column("r")
         if len(point.positions) != 1:
-            found = ((index, ranges.holds(point)) for index, ranges in enumerate(self.constraint_ranges))
+            found = ((index, Ranges.unpack(ranges).holds(point)) for index, ranges in enumerate(packed))
             return {index: held for index, held in found if held is not False}
         (position,) = point.positions
         result: dict[int, Ternary] = {}
-        for index, ranges in enumerate(self.constraint_ranges):  # a thousand times for each of hundreds of releases
-            for low, high in ranges.holds_in:
+        for index, (holds_in, unknown_in) in enumerate(packed):  # a thousand times for each of hundreds of releases
+            for low, high in holds_in:
                 if low <= position < high:
                     result[index] = True
-            for low, high in ranges.unknown_in:
+            for low, high in unknown_in:
                 if low <= position < high:
                     result.setdefault(index, None)
         return result
@@ -99,21 +96,20 @@ class Database:
         found = self._orders.get(steps)
         if found is None:
             ranks = {stage: {step: rank for rank, step in enumerate(order)} for stage, *order in steps}
-
-            def key(index: int) -> tuple[int, int]:
-                row = self._raw["constraints"][index]
-                order = ranks.get(row["stage"], {})
-                return Stage(row["stage"]).rank, order.get(row.get("step", ""), len(order))
-
-            found = self._orders[steps] = sorted(range(len(self._raw["constraints"])), key=key)
+            stages = {stage.value: stage.rank for stage in Stage}
+            keys = [
+                (stages[stage], (order := ranks.get(stage, {})).get(step or "", len(order)))
+                for stage, step in zip(self._constraints.column("stage"), self._constraints.column("step"), strict=True)
+            ]
+            found = self._orders[steps] = sorted(range(len(keys)), key=keys.__getitem__)
         return found
 
     def constraint_row(self, index: int) -> Constraint:
         """One constraint, typed when it is first asked for."""
         found = self._rules.get(index)
         if found is None:
-            row = self._raw["constraints"][index]
-            found = self._rules[index] = _constraint(row, self.constraint_ranges[index], self._examples_of(row))
+            row = self._constraints[index]
+            found = self._rules[index] = _constraint(row, Ranges.unpack(row["r"]), self._examples_of(row))
         return found
 
     def _examples_of(self, row: Mapping[str, Any]) -> Callable[[], Mapping[str, Any]]:
@@ -131,19 +127,19 @@ class Database:
         return examples
 
     @cached_property
-    def raw_options(self) -> tuple[tuple[Ranges, dict[str, Any]], ...]:
-        """Option rows with their ranges unpacked, not yet typed."""
-        return tuple((Ranges.unpack(row["r"]), row) for row in self._raw["options"])
+    def raw_options(self) -> OptionRows:
+        """Option rows with their ranges, not yet typed."""
+        return OptionRows(Rows.of(self._raw["options"]))
 
     @cached_property
     def rows_by_path(self) -> Mapping[str, tuple[int, ...]]:
         """Destination path → indexes of its option rows, in the order of the data."""
-        return _grouped(row["path"] for _, row in self.raw_options)
+        return _grouped(self.raw_options.rows.column("path"))
 
     @cached_property
     def rows_by_scope(self) -> Mapping[str, tuple[int, ...]]:
         """Scope → indexes of its option rows, in the order of the data."""
-        return _grouped(row["scope"] for _, row in self.raw_options)
+        return _grouped(self.raw_options.rows.column("scope"))
 
     def option_row(self, index: int) -> Option:
         """One option row, typed when it is first asked for."""
@@ -156,8 +152,8 @@ class Database:
     @cached_property
     def scopes_by_path(self) -> Mapping[str, frozenset[str]]:
         """Destination path → the scopes that list it in any release."""
-        raw = self.raw_options
-        return {path: frozenset(raw[i][1]["scope"] for i in rows) for path, rows in self.rows_by_path.items()}
+        scopes = self.raw_options.rows.column("scope")
+        return {path: frozenset(scopes[i] for i in rows) for path, rows in self.rows_by_path.items()}
 
     @cached_property
     def mapping(self) -> tuple[MappingRow, ...]:
@@ -196,7 +192,8 @@ class Database:
     @property
     def images(self) -> tuple[Mapping[str, Any], ...]:
         """The engine's published images, as written: their repositories, what they start, and whose releases their tags are."""
-        return tuple(self._raw["images"])
+        rows = load_json("images")[self.engine] if self._in_parts and "images" not in self._raw else self._raw["images"]
+        return tuple(rows)
 
     @cached_property
     def tables(self) -> Mapping[str, Table]:
@@ -234,9 +231,9 @@ class Database:
 
         What has been read of everything else is shared: it does not follow from a constraint.
         """
-        rows = [
-            {**row, "when": change(row["when"])} if row["id"] == identifier else row for row in self._raw["constraints"]
-        ]
+        index = self._constraints.column("id").index(identifier)
+        row = self._constraints[index]
+        rows = self._constraints.with_row(index, {**row, "when": change(row["when"])})
         changed = Database({**self._raw, "constraints": rows})
         changed.line, changed._typed, changed._orders = self.line, self._typed, self._orders
         changed._rules = {index: rule for index, rule in self._rules.items() if rule.id != identifier}
@@ -252,6 +249,35 @@ class Database:
     def at(self, release: str) -> View:
         """The view at a stated release."""
         return self.view(self.line.place(release))
+
+
+class OptionRows(Sequence[tuple[Ranges, Mapping[str, Any]]]):
+    """Option rows with their ranges, each unpacked when it is first asked for."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self._packed = rows.column("r")
+        self._known: dict[int, tuple[Ranges, Mapping[str, Any]]] = {}
+
+    def holds(self, index: int, point: Point) -> Ternary:
+        """Whether a row holds at a point, without parsing it."""
+        return Ranges.unpack(self._packed[index]).holds(point)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Ranges, Mapping[str, Any]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[Ranges, Mapping[str, Any]]]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        known = self._known.get(index)
+        if known is None:
+            row = self.rows[index]
+            known = self._known[index] = (Ranges.unpack(row["r"]), row)
+        return known
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 class _Tables(Mapping[str, Table]):
@@ -362,23 +388,13 @@ def _constraint(row: Mapping[str, Any], ranges: Ranges, examples: Callable[[], M
     )
 
 
-ENGINE_ALIASES = {"trtllm": "tensorrt-llm", "trt-llm": "tensorrt-llm", "tensorrt_llm": "tensorrt-llm"}
-
-
-def engine_name(text: str) -> str:
-    """The engine's name from a name or alias."""
-    from specconf.compat.sources import ENGINE_NAMES
-
-    name = ENGINE_ALIASES.get(text.lower(), text.lower())
-    if name not in ENGINE_NAMES:
-        raise UsageError(f"{text!r} is no engine that specconf knows.", hint=f"Engines: {', '.join(ENGINE_NAMES)}.")
-    return name
-
-
 @cache
 def load_database(engine: str, overlays: tuple[Path, ...] = ()) -> Database:
     """The database of one engine, with overlays laid over it in order."""
-    raw = load_json(engine)
+    raw = {
+        **load_json(engine),
+        **{kind: load_rows(part_name(engine, kind)) for kind in ("constraints", "options")},
+    }
     for overlay in overlays:
         raw = _laid_over(raw, overlay)
     return Database(raw)
@@ -407,7 +423,8 @@ def _laid_over(raw: Mapping[str, Any], overlay: Path) -> dict[str, Any]:
     replaced = {row["id"] for row in extra["constraints"]}
     merged = dict(raw)
     for key in ("options", "scopes", "methods", "mapping", "steps", "images"):
-        merged[key] = [*({**row, "layer": overlay.name} for row in extra[key]), *raw[key]]
+        below = base.images if key == "images" else raw[key]
+        merged[key] = [*({**row, "layer": overlay.name} for row in extra[key]), *below]
     merged["constraints"] = [*extra["constraints"], *(r for r in raw["constraints"] if r["id"] not in replaced)]
     merged["tables"] = {**raw["tables"], **_tables_over(raw["tables"], extra["tables"], overlay.name)}
     before = raw.get("places", {})

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from specconf.compat.common import common_constraints
+from specconf.compat.names import ENGINE_NAMES
 from specconf.compat.releases import ReleaseLine, compile_ranges
-from specconf.compat.sources import ENGINE_NAMES, SourceTree
+from specconf.compat.rowlists import COLUMNS, columns_of
+from specconf.compat.sources import SourceTree
 from specconf.compat.store import SCHEMA, part_name
 from specconf.errors import DatabaseError, UnknownReleaseError
 from specconf.findings import EvidenceKind
@@ -266,14 +268,22 @@ def _brief(row: Mapping[str, Any]) -> str:
 
 
 def build_index(source: Path, target: Path) -> None:
-    """Compile every engine and the checkpoints of `source` into `target`, one JSON file each, atomically."""
+    """Compile every engine and the checkpoints of `source` into files in `target`, each written atomically."""
     tree = SourceTree(source)
     target.mkdir(parents=True, exist_ok=True)
+    images: dict[str, Any] = {}
     for engine in ENGINE_NAMES:
-        for name, data in split(engine, compile_engine(tree, engine)).items():
+        compiled = compile_engine(tree, engine)
+        for name, data in split(engine, compiled).items():
             _write_json(target / f"{name}.json", data)
+        for kind in ("constraints", "options"):
+            _write_rows(target, part_name(engine, kind), [_without_examples(row) for row in compiled[kind]], kind)
+        images[engine] = compiled["images"]
+    _write_json(target / "images.json", images)
     _write_json(target / "families.json", compile_families(tree))
-    _write_json(target / "checkpoints.json", compile_checkpoints(tree))  # last: where it lies, the index is whole
+    _write_rows(
+        target, "checkpoints", compile_checkpoints(tree), "checkpoints"
+    )  # last: where it lies, the index is whole
 
 
 def split(engine: str, compiled: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,13 +293,26 @@ def split(engine: str, compiled: Mapping[str, Any]) -> dict[str, Any]:
     files = {part_name(engine, name): table for name, table in parts.items()}
     files |= {part_name(engine, name): compiled[name] for name in ("messages", "places", "confirmed")}
     files[part_name(engine, "examples")] = {row["id"]: _only(row, EXAMPLES) for row in compiled["constraints"]}
-    constraints = [{key: value for key, value in row.items() if key not in EXAMPLES} for row in compiled["constraints"]]
-    kept = {key: value for key, value in compiled.items() if key not in ("messages", "places", "confirmed")}
-    return {engine: {**kept, "constraints": constraints, "tables": tables, "in_parts": True}, **files}
+    kept = {key: value for key, value in compiled.items() if key not in _APART}
+    return {engine: {**kept, "tables": tables, "in_parts": True}, **files}
+
+
+_APART = ("messages", "places", "confirmed", "images", *COLUMNS)
+
+
+def _without_examples(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in row.items() if key not in EXAMPLES}
 
 
 def _only(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {key: row[key] for key in keys if key in row}
+
+
+def _write_rows(target: Path, name: str, rows: Sequence[Mapping[str, Any]], kind: str) -> None:
+    """The rows as JSON lines, and their columns, whose file comes last."""
+    with written_whole(target / f"{name}.jsonl") as stream:
+        stream.writelines(json.dumps(row, separators=(",", ":"), sort_keys=True) + "\n" for row in rows)
+    _write_json(target / f"{name}.json", columns_of(rows, kind))
 
 
 def _write_json(path: Path, data: Any) -> None:

@@ -11,13 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from specconf.errors import DatabaseError
 
 OBSERVED, SUMMARY = "observed", "summary.json"
-ENGINE_NAMES = ("vllm", "sglang", "tensorrt-llm")
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class SourceTree:
@@ -82,8 +78,11 @@ class SourceTree:
 
 
 def _load_yaml(path: Path) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - a safe loader, chosen above
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DatabaseError(f"{path}: {error}") from error
 

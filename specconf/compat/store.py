@@ -8,9 +8,12 @@ import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specconf.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from specconf.compat.rowlists import Rows
 
 PACKAGED = Path(__file__).resolve().parent.parent / "_index"
 CHECKOUT = Path(__file__).resolve().parent.parent.parent / "compat"
@@ -33,7 +36,7 @@ _KEPT = 3
 # An index that was taken into use in the last hour is kept, too: the process that did may not have read all of its parts.
 _IN_USE_S = 3600
 # The form of the index; an index of another form in the user cache is not read.
-SCHEMA = 7
+SCHEMA = 8
 
 
 def _built_once(source: Path) -> Path:
@@ -84,7 +87,15 @@ def _used(path: Path) -> float | None:
 
 def load_json(name: str) -> Any:
     """One file of the compiled index."""
-    return json.loads((index_folder() / f"{name}.json").read_bytes())
+    return json.loads((index_folder() / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def load_rows(name: str) -> Rows:
+    """A list of rows of the compiled index, none of them parsed yet."""
+    from specconf.compat.rowlists import Rows
+
+    lines = (index_folder() / f"{name}.jsonl").read_bytes().splitlines()
+    return Rows(lines, load_json(name))
 
 
 def part_name(engine: str, part: str) -> str:

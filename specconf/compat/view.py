@@ -44,7 +44,7 @@ class View:
     def _held(self, indexes: Sequence[int]) -> list[tuple[Option, Ternary]]:
         """The rows among `indexes` that hold or may hold here, those known to hold first."""
         point, raw = self.point, self.db.raw_options
-        found = [(i, held) for i in indexes if (held := raw[i][0].holds(point)) is not False]
+        found = [(i, held) for i in indexes if (held := raw.holds(i, point)) is not False]
         if any(held is None for _, held in found):
             found.sort(key=lambda row: row[1] is None)
         return [(self.db.option_row(i), held) for i, held in found]
@@ -53,7 +53,7 @@ class View:
         """The options of one scope that hold or may hold here, in the order of the data; looked up once."""
         if scope not in self._options:
             point, raw = self.point, self.db.raw_options
-            rows = ((i, raw[i][0].holds(point)) for i in self.db.rows_by_scope.get(scope, ()))
+            rows = ((i, raw.holds(i, point)) for i in self.db.rows_by_scope.get(scope, ()))
             self._options[scope] = tuple((self.db.option_row(i), held) for i, held in rows if held is not False)
         return self._options[scope]
 
@@ -75,7 +75,7 @@ class View:
     def has(self, path: str) -> Ternary:
         """Whether this release has the path."""
         raw = self.db.raw_options
-        return ternary_any(raw[i][0].holds(self.point) for i in self.db.rows_by_path.get(path, ()))
+        return ternary_any(raw.holds(i, self.point) for i in self.db.rows_by_path.get(path, ()))
 
     def default(self, path: str) -> Any:
         """The recorded default of a path, or UNKNOWN; among rows that only may hold, the default on which all agree."""
@@ -215,10 +215,10 @@ class _Names(Mapping[str, Option]):
         self._db = view.db
         self._rows: dict[str, int] = {}
         point, raw = view.point, view.db.raw_options
+        names, no_names = raw.rows.column("names"), raw.rows.column("no_names")
         for index in view.db.rows_by_scope.get(scope, ()):
-            ranges, row = raw[index]
-            if ranges.holds(point) is not False:
-                for name in (*(row.get("names") or ()), *(row.get("no_names") or ())):
+            if raw.holds(index, point) is not False:
+                for name in (*(names[index] or ()), *(no_names[index] or ())):
                     self._rows.setdefault(name, index)
 
     def __getitem__(self, name: str) -> Option:

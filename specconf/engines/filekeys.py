@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import yaml
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from specconf.settings import Problem, Settings, Written
 from specconf.words import Launch, Span
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 50
 
 PlaceOf = Callable[[Any, Any], Span]
@@ -33,8 +31,10 @@ class Entry(Struct, frozen=True):
 
 def entries(text: str, place: PlaceOf) -> dict[str, Entry]:
     """The options of a file by key, as the last one of a name counts; empty for a text that is no mapping."""
+    import yaml
+
     try:
-        node = yaml.compose(text, Loader=_LOADER)
+        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}  # the engine's own reading of the file tells what is wrong with it
     found: dict[str, Entry] = {}
@@ -55,6 +55,8 @@ def _entry(key: Any, value: Any, place: PlaceOf) -> Entry:
 
 def _inside(node: Any, place: PlaceOf, depth: int) -> Iterator[tuple[str, Span]]:
     """The keys of a mapping and of those in it; of two of one name the outermost, which comes last, counts."""
+    import yaml
+
     if not isinstance(node, yaml.MappingNode) or depth > _DEEPEST:
         return
     for _, value in node.value:

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from specconf.codes import CODES
-from specconf.compat.database import engine_name
+from specconf.compat.names import engine_name
 from specconf.errors import SpecconfError
 from specconf.findings import Finding, Severity
 from specconf.patterns import pattern

@@ -6,7 +6,6 @@ library says: its messages can quote requests.
 
 from __future__ import annotations
 
-import logging
 import threading
 from enum import StrEnum
 from pathlib import Path
@@ -58,6 +57,8 @@ def fetch_config(ref: str, revision: str | None) -> bytes | Unavailable:
             answer.append(Path(path).read_bytes())
         except Exception as error:  # noqa: BLE001  # whatever it raises, the model is not known
             answer.append(error)
+
+    import logging
 
     disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import yaml
 from msgspec import Struct
 
+from specconf.compat.rowlists import Rows
 from specconf.errors import DatabaseError
 from specconf.models.kinds import Kind
 from specconf.patterns import pattern
@@ -119,22 +119,25 @@ class RowTable(Mapping[str, CheckpointRow]):
     """Rows by id and alias, each read when it is first asked for; an earlier row hides a later one of the same id."""
 
     def __init__(self, items: Iterable[Mapping[str, Any]]) -> None:
-        self._items: dict[str, Mapping[str, Any]] = {}
-        for item in items:
-            for known_as in (item["id"], *item.get("aliases", ())):
-                self._items.setdefault(known_as, item)
+        self._rows = Rows.of(items)
+        self._at: dict[str, int] = {}
+        for index, (own, aliases) in enumerate(zip(self._rows.column("id"), self._rows.column("aliases"), strict=True)):
+            for known_as in (own, *(aliases or ())):
+                self._at.setdefault(known_as, index)
 
     def __getitem__(self, known_as: str) -> CheckpointRow:
-        return checkpoint_row(self._items[known_as], f"checkpoint row of {known_as}")
+        return checkpoint_row(self._rows[self._at[known_as]], f"checkpoint row of {known_as}")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
+        return iter(self._at)
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._at)
 
 
 def _items(text: str, name: str) -> list[object]:
+    import yaml
+
     try:
         if name.endswith(".jsonl"):
             return [json.loads(line) for line in text.splitlines() if line.strip()]

@@ -4,7 +4,6 @@ machine, within limits, and only when asked; what cannot be read is unknown, nev
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -192,4 +191,6 @@ def _digest_of(numbers: Mapping[str, int]) -> str:
 
 
 def _digest(data: bytes) -> str:
+    import hashlib
+
     return hashlib.sha256(data).hexdigest()

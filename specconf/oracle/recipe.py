@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct, field
 from packaging.requirements import InvalidRequirement, Requirement
 
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.errors import OracleError
 from specconf.oracle.unpacking import Stated
 

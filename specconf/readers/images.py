@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from specconf.compat.database import Database, load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.store import load_json
+
+if TYPE_CHECKING:
+    from specconf.compat.database import Database
 
 
 class Image(Struct, frozen=True):
@@ -37,7 +39,7 @@ _in_force: ContextVar[tuple[Image, ...] | None] = ContextVar("images", default=N
 @contextmanager
 def images_of(databases: Iterable[Database]) -> Iterator[None]:
     """Read files with the images of these databases, which may hold a project's own."""
-    token = _in_force.set(_images(databases))
+    token = _in_force.set(_images({database.engine: database.images for database in databases}))
     try:
         yield
     finally:
@@ -52,11 +54,11 @@ def known_images() -> tuple[Image, ...]:
 
 @cache
 def _published() -> tuple[Image, ...]:
-    return _images(load_database(engine) for engine in ENGINE_NAMES)
+    return _images(load_json("images"))
 
 
-def _images(databases: Iterable[Database]) -> tuple[Image, ...]:
-    found = [_image(database.engine, row) for database in databases for row in database.images]
+def _images(rows: Mapping[str, Iterable[Mapping[str, Any]]]) -> tuple[Image, ...]:
+    found = [_image(engine, row) for engine, each in rows.items() for row in each]
     return tuple(sorted(found, key=lambda image: -len(image.repository)))
 
 

@@ -5,7 +5,6 @@ leave of an object. Pure text in, text out; which option wants JSON is not known
 from __future__ import annotations
 
 import ast
-import html
 import json
 import re
 import warnings
@@ -103,6 +102,8 @@ def _typographic_quotes(state: _Text) -> None:
 
 
 def _entities(state: _Text) -> None:
+    import html
+
     plain = html.unescape(state.now)
     if plain != state.now and ("&quot;" in state.now or "&#34;" in state.now):
         state.found(plain, "its quotes are written as entities of HTML", "print the value without escaping it for HTML")

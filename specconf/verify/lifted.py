@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.registry import get_engine, get_oracle
@@ -102,7 +102,7 @@ class _Reader:
         self._engine = engine
         self._view = view
         self._oracle = get_oracle(engine.name)
-        self._placer = Placer(RowTable(load_json("checkpoints")))
+        self._placer = Placer(RowTable(load_rows("checkpoints")))
 
     def read(self, row: Mapping[str, Any], chance: random.Random) -> _Read | str:
         """A row's question, or why it is none."""

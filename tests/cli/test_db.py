@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 import yaml
 
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from tests.cli.conftest import Ran, Run
 from tests.harvest.test_fetch import Served, serving
 

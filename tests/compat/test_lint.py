@@ -8,7 +8,7 @@ import pytest
 
 from specconf.compat.database import Database, load_database
 from specconf.compat.lint import CHECKS, problems
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 
 FIRST, SECOND, BOTH = [[[0, 1]], []], [[[1, 2]], []], [[[0, 2]], []]
 NEITHER: list[list[list[int]]] = [[], []]

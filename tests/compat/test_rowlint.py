@@ -13,8 +13,9 @@ import yaml
 from specconf.compat import filelint
 from specconf.compat.columns import COLUMNS
 from specconf.compat.index import compile_engine
+from specconf.compat.names import ENGINE_NAMES
 from specconf.compat.rowlint import BROKEN, CHECKS, problems
-from specconf.compat.sources import ENGINE_NAMES, SourceTree
+from specconf.compat.sources import SourceTree
 from specconf.errors import DatabaseError, OverlayError
 
 SOURCE = [{"kind": "source", "release": "2.0", "file": "a.py"}]

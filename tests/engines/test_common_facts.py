@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.base import default_fact
 from specconf.engines.common import ASKED_OF_ENGINES, in_words_of_the_spec
 from specconf.engines.registry import get_engine

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from specconf.compat.database import load_database
+from specconf.compat.names import ENGINE_NAMES
 from specconf.compat.rows import Action
-from specconf.compat.sources import ENGINE_NAMES
 from specconf.compat.view import View
 from specconf.engines.base import Lowered, Models
 from specconf.engines.lowering import lower

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.base import Models
 from specconf.engines.lifting import lift
 from specconf.engines.lowering import lower

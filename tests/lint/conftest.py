@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from specconf.compat.database import load_database
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.engines.base import Engine, Models
 from specconf.lint.files import around
 from specconf.lint.run import FileResult, Linter
@@ -23,7 +23,7 @@ __all__ = ["boxes"]
 
 def models(settings: Settings, engine: Engine, folder: Path) -> Models:
     resolver = Resolver(
-        mode=Mode.OFFLINE, checkpoints=RowTable(load_json("checkpoints")), cache_dir=folder, base_dir=folder
+        mode=Mode.OFFLINE, checkpoints=RowTable(load_rows("checkpoints")), cache_dir=folder, base_dir=folder
     )
     return Models(*written_models(engine.model_path, engine.draft_path, settings, resolver.resolve))
 

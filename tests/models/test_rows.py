@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.errors import DatabaseError
 from specconf.models import Kind, Missing, ModelFacts, index_rows, load_checkpoint_rows, resolve_model
 
@@ -127,8 +127,8 @@ def test_how_a_row_says_a_head_drafts_counts_where_nothing_else_tells() -> None:
 
 
 def test_the_index_keeps_the_row_that_shows_most_of_an_id() -> None:
-    rows = {row["id"]: row for row in load_json("checkpoints")}
-    assert len(rows) == len(load_json("checkpoints"))
+    rows = {row["id"]: row for row in load_rows("checkpoints")}
+    assert len(rows) == len(load_rows("checkpoints"))
     assert len(rows["Qwen/Qwen3-0.6B"]["config"]) > 10
     assert rows["yuhuili/EAGLE3-LLaMA3.1-Instruct-8B"]["drafts_for"] == ["meta-llama/Llama-3.1-8B-Instruct"]
     assert rows["Inferact/Kimi-K3-DSpark"]["drafts_by"] == "dspark"

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from specconf.compat.database import Database, load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.registry import get_engine
 from specconf.findings import Effect
 from specconf.rules.probes import run_probe

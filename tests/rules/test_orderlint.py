@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.rules.conditions import parse_condition
 from specconf.rules.orderlint import exclusive, unordered_overrides
 from tests import fakes

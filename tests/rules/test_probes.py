@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from specconf.compat.database import Database, load_database
+from specconf.compat.names import ENGINE_NAMES
 from specconf.compat.rows import Constraint
-from specconf.compat.sources import ENGINE_NAMES
 from specconf.rules.datalint import EXAMPLE_CHECKS, problems, range_faults
 
 

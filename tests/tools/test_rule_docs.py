@@ -8,7 +8,7 @@ import pytest
 
 from specconf.codes import CODES
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.report.explaining import rule_pages
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "rules"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.registry import get_oracle
 from specconf.findings import Stage
 from specconf.oracle.asking import Verdict

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from specconf.compat.database import load_database
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.compat.view import View
 from specconf.models.rows import RowTable
 from specconf.readers.registry import read_launches
@@ -49,7 +49,7 @@ def whole(engine: str) -> Lifted:
 
 @cache
 def placer() -> Placer:
-    return Placer(RowTable(load_json("checkpoints")))
+    return Placer(RowTable(load_rows("checkpoints")))
 
 
 def row(*argv: str, line: int = 1, **more: Any) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def test_stems_are_what_makes_of_one_model_share() -> None:
 
 def test_families_and_kinds_exist() -> None:
     architectures = {name for each in TARGETS.values() for name in each["architectures"]}  # type: ignore[union-attr]
-    rows_here = RowTable(load_json("checkpoints"))
+    rows_here = RowTable(load_rows("checkpoints"))
     for _, place in FAMILIES:
         if "/" in place:
             assert rows_here[place].config["architectures"], place

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from specconf.compat.database import load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.names import ENGINE_NAMES
 from specconf.engines.base import Artifact, Models
 from specconf.engines.registry import get_engine, get_oracle
 from specconf.errors import InputError

@@ -11,8 +11,8 @@ import click
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import counted, placed
 from specconf.compat.coverage import Coverage, coverage
-from specconf.compat.database import Database, engine_name, load_database
-from specconf.compat.sources import ENGINE_NAMES
+from specconf.compat.database import Database, load_database
+from specconf.compat.names import ENGINE_NAMES, engine_name
 from specconf.report.json_report import render_json
 
 

@@ -11,8 +11,9 @@ import click
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import placed
-from specconf.compat.database import engine_name, load_database
+from specconf.compat.database import load_database
 from specconf.compat.diff import ABSENT, Change, Difference, differences
+from specconf.compat.names import engine_name
 from specconf.report.json_report import render_json
 
 _ORDER = (Change.REMOVED, Change.RENAMED, Change.CHANGED, Change.ADDED)

@@ -13,7 +13,7 @@ import click
 from msgspec import Struct
 
 from specconf.cli.db.common import counted
-from specconf.compat.database import engine_name
+from specconf.compat.names import engine_name
 from specconf.compat.store import CHECKOUT
 from specconf.errors import HarvestError, UsageError
 

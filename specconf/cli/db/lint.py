@@ -10,9 +10,9 @@ import click
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import counted
-from specconf.compat.database import engine_name
 from specconf.compat.lint import Problem
-from specconf.compat.sources import ENGINE_NAMES, OBSERVED, SourceTree
+from specconf.compat.names import ENGINE_NAMES, engine_name
+from specconf.compat.sources import OBSERVED, SourceTree
 from specconf.errors import DatabaseError
 from specconf.report.json_report import render_json
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from specconf.cli.common import db_option, form_option, with_project
-from specconf.compat.database import engine_name, load_database
+from specconf.compat.database import load_database
+from specconf.compat.names import engine_name
 from specconf.report.json_report import render_json
 
 

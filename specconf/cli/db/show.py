@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from specconf.cli.common import db_option, form_option, with_project
 from specconf.cli.db.common import placed
-from specconf.compat.database import Database, engine_name, load_database
+from specconf.compat.database import Database, load_database
+from specconf.compat.names import engine_name
 from specconf.compat.releases import Point, Ranges
 from specconf.compat.rows import Constraint, Message
 from specconf.errors import UsageError

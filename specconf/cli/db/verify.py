@@ -11,7 +11,8 @@ import click
 from msgspec import Struct
 
 from specconf.cli.common import form_option
-from specconf.compat.database import Database, engine_name, load_database
+from specconf.compat.database import Database, load_database
+from specconf.compat.names import engine_name
 from specconf.compat.store import CHECKOUT
 from specconf.engines.registry import get_engine, get_oracle, get_serving
 from specconf.errors import UsageError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-import yaml
 from msgspec.structs import replace
 
 from specconf.compat.view import View
@@ -17,7 +16,6 @@ from specconf.words import Launch, Unresolved, Value, Word
 
 SCOPE = "sglang.cli"
 CONFIG = "--config"
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _POSITIONAL_SCOPES = ("sglang.serve", SCOPE)
 _GRAMMAR = Grammar(SCOPE, abbreviations=True)
 
@@ -111,8 +109,11 @@ def _merge_config(argv: list[Word], launch: Launch, view: View, builder: Setting
 
 
 def _read_file(text: str, named: Word, launch: Launch, view: View, builder: SettingsBuilder) -> None:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+        data = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, chosen above
     except yaml.YAMLError:
         builder.problem(
             Problem(ProblemKind.INVALID, SCOPE, CONFIG, named.text, "a file that is YAML", where=named.span)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-import yaml
-
 from specconf.compat.rows import Option
 from specconf.compat.view import View
 from specconf.engines.base import Artifact
@@ -98,6 +96,8 @@ def _with_file(settings: Settings, view: View) -> tuple[list[str], dict[str, str
     kept = settings.without(p for p in settings if not any(p == root or p.startswith(f"{root}.") for root in left))
     if not options:  # the engine stops at an empty file
         return [*program(settings, view), *_words(kept, view)], {}
+    import yaml
+
     text: str = yaml.safe_dump(options, sort_keys=False, allow_unicode=True, default_flow_style=False)
     return [*program(settings, view), "--config", CONFIG_FILE, *_words(kept, view)], {CONFIG_FILE: text}
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
 from msgspec import Struct, field
 
 from specconf.compat.view import View
@@ -48,6 +47,8 @@ def _read(file: Word, launch: Launch, view: View) -> FromFile:
         return FromFile([Word(None, file.span, f"--config {file.text}", may_be_many=True)])
     if PurePosixPath(file.text).suffix not in {".yaml", ".yml"}:
         return FromFile(problems=[_problem(file, "a file whose name ends in .yaml or .yml")])
+    import yaml
+
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Models
 from specconf.engines.sglang import ENGINE
@@ -48,7 +48,7 @@ def models_of(target: Mapping[str, Any] | None, draft: Mapping[str, Any] | None)
 
 def checkpoints() -> Resolver:
     """Checkpoints by the rows of the database alone."""
-    return Resolver(checkpoints=RowTable(load_json("checkpoints")))
+    return Resolver(checkpoints=RowTable(load_rows("checkpoints")))
 
 
 def judge(fields: Mapping[str, Any], view: View, known: Resolver) -> Judgement:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specconf.compat.database import Database, load_database
-from specconf.compat.store import load_json
+from specconf.compat.store import load_rows
 from specconf.compat.view import View
 from specconf.engines.base import Lowered, Models
 from specconf.engines.lowering import lower
@@ -100,7 +100,7 @@ def judged_spec(fields: Mapping[str, Any], release: str, of: Models) -> Judgemen
 def resolver() -> Resolver:
     """Checkpoints by the rows of compat/checkpoints alone: no cache, no network."""
     return Resolver(
-        checkpoints=index_rows([checkpoint_row(row) for row in load_json("checkpoints")]), cache_dir=Path("/nowhere")
+        checkpoints=index_rows([checkpoint_row(row) for row in load_rows("checkpoints")]), cache_dir=Path("/nowhere")
     )
 
 
