@@ -165,6 +165,18 @@ class Ranges(Struct, frozen=True):
         """The form kept in the compiled index."""
         return [[list(run) for run in self.holds_in], [list(run) for run in self.unknown_in]]
 
+    @staticmethod
+    def packed_holds(packed: Sequence[Sequence[Sequence[int]]], point: Point) -> Ternary:
+        """`holds` of the packed form, which most rows of an index are only ever asked for."""
+        if len(point.positions) != 1:
+            return Ranges.unpack(packed).holds(point)
+        (position,) = point.positions
+        for answer, runs in zip((True, None), packed, strict=True):
+            for low, high in runs:
+                if low <= position < high:
+                    return answer
+        return False
+
     @classmethod
     def unpack(cls, packed: Sequence[Sequence[Sequence[int]]]) -> Ranges:
         """The reverse of `packed`."""

@@ -27,26 +27,34 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
-# Architecture names that say what they are; the first match wins. NVIDIA's Eagle2.5-VL is a plain multimodal model.
-_ARCHITECTURES: tuple[tuple[str, Kind], ...] = (
-    (r"PEagle", Kind.UNKNOWN),
-    (r"Medusa", Kind.MEDUSA),
-    (r"MLPSpeculator", Kind.MLP_SPECULATOR),
-    (r"DSpark", Kind.DSPARK),
-    (r"DFlash|^MuseGlimmerAssistantModel$", Kind.DFLASH),
-    (r"^Eagle3[A-Z]|Eagle3$", Kind.EAGLE3),
-    (r"^EAGLEModel$|^Eagle[A-Z].*(ForCausalLM|MTPModel)$|ForCausalLMEagle$", Kind.EAGLE),
-    (r"Assistant(ForCausalLM|Model)$|(MTP|MTPModel|MTPDraftModel|NextN)$", Kind.MTP_ASSISTANT),
-    (r"Draft|Speculator|XPress", Kind.UNKNOWN),
+# Architecture names that say what they are, each with a part that it must hold, which is looked for first; the first match
+# wins. NVIDIA's Eagle2.5-VL is a plain multimodal model.
+_ARCHITECTURES: tuple[tuple[str, str, Kind], ...] = (
+    ("PEagle", r"", Kind.UNKNOWN),
+    ("Medusa", r"", Kind.MEDUSA),
+    ("MLPSpeculator", r"", Kind.MLP_SPECULATOR),
+    ("DSpark", r"", Kind.DSPARK),
+    ("DFlash", r"", Kind.DFLASH),
+    ("MuseGlimmerAssistantModel", r"^MuseGlimmerAssistantModel$", Kind.DFLASH),
+    ("Eagle3", r"^Eagle3[A-Z]|Eagle3$", Kind.EAGLE3),
+    ("EAGLEModel", r"^EAGLEModel$", Kind.EAGLE),
+    ("Eagle", r"^Eagle[A-Z].*(ForCausalLM|MTPModel)$|ForCausalLMEagle$", Kind.EAGLE),
+    ("Assistant", r"Assistant(ForCausalLM|Model)$", Kind.MTP_ASSISTANT),
+    ("MTP", r"(MTP|MTPModel|MTPDraftModel)$", Kind.MTP_ASSISTANT),
+    ("NextN", r"NextN$", Kind.MTP_ASSISTANT),
+    ("Draft", r"", Kind.UNKNOWN),
+    ("Speculator", r"", Kind.UNKNOWN),
+    ("XPress", r"", Kind.UNKNOWN),
 )
-_MODEL_TYPES: tuple[tuple[str, Kind], ...] = (
-    (r"^medusa$", Kind.MEDUSA),
-    (r"^mlp_speculator$", Kind.MLP_SPECULATOR),
-    (r"dspark", Kind.DSPARK),
-    (r"dflash", Kind.DFLASH),
-    (r"^eagle3$", Kind.EAGLE3),
-    (r"^eagle$", Kind.EAGLE),
-    (r"_(mtp|assistant)$", Kind.MTP_ASSISTANT),
+_MODEL_TYPES: tuple[tuple[str, str, Kind], ...] = (
+    ("medusa", r"^medusa$", Kind.MEDUSA),
+    ("mlp_speculator", r"^mlp_speculator$", Kind.MLP_SPECULATOR),
+    ("dspark", r"", Kind.DSPARK),
+    ("dflash", r"", Kind.DFLASH),
+    ("eagle3", r"^eagle3$", Kind.EAGLE3),
+    ("eagle", r"^eagle$", Kind.EAGLE),
+    ("_mtp", r"_mtp$", Kind.MTP_ASSISTANT),
+    ("_assistant", r"_assistant$", Kind.MTP_ASSISTANT),
 )
 
 
@@ -62,8 +70,8 @@ def classify(
         return Kind.SPECULATORS, "speculators_config or speculators_model_type in the config"
     for name, table in ((architectures, _ARCHITECTURES), ([model_type] if model_type else [], _MODEL_TYPES)):
         for text in name:
-            for pattern, kind in table:
-                if re.search(pattern, text):
+            for part, pattern, kind in table:
+                if part in text and re.search(pattern, text):
                     return kind, f"the config names {text}" + (
                         "" if kind is not Kind.UNKNOWN else ", a head of another sort"
                     )
