@@ -92,6 +92,20 @@ _CODES = (
         "A specconf comment that suppresses nothing, or that has no effect because it gives no reason or cannot be read.",
         "Remove the comment, or write `specconf: ignore[CODE] reason` or `specconf: release ENGINE=RELEASE`.",
     ),
+    Code(
+        "SC901",
+        "value-changes",
+        "A setting that is in force has another value after an upgrade, though the launch is the same.",
+        "Write the value that is to be kept, or accept the new one.",
+    ),
+    Code("SC902", "becomes-exact", "An upgrade ends what made outputs differ from the target's own."),
+    Code("SC903", "newly-possible", "What the release to come can do, or accepts, and the one that runs does not."),
+    Code(
+        "SC904",
+        "refused-already",
+        "The launch is refused by the release it is upgraded from, so that nothing can be compared with it.",
+        "Mend the launch first: `specconf lint` says how.",
+    ),
 )
 
 CODES: dict[str, Code] = {c.code: c for c in _CODES}

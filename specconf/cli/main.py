@@ -17,6 +17,7 @@ INTERNAL_ERROR = 4
 
 _COMMANDS = {
     "lint": ("specconf.cli.lint", "Find launches in deploy files and say what is wrong with them."),
+    "upgrade": ("specconf.cli.upgrade", "Say what an upgrade breaks and changes, and write what it needs."),
     "check": ("specconf.cli.check", "Say what engines and releases will do with a spec."),
     "compile": ("specconf.cli.compile", "Check a spec and write the launch of one engine."),
     "db": ("specconf.cli.db", "Look into the compatibility database."),

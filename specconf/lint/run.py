@@ -109,6 +109,10 @@ class Linter(Struct, frozen=True):
         unchecked = () if chosen.any_release else tuple(judgement.result.not_checked)
         return Judged(found, chosen, tuple(placed), unchecked, settings)
 
+    def judgement(self, launch: Launch, engine: Engine, view: View, folder: Path) -> Judgement:
+        """What one release makes of a launch's words, by themselves."""
+        return self._at(launch, engine, view, folder)[1]
+
     def _at(self, launch: Launch, engine: Engine, view: View, folder: Path) -> tuple[Settings, Judgement]:
         settings = engine.resolve(launch, view)
         return settings, judge_settings(settings, engine, view, self.models(settings, engine, folder))
