@@ -321,7 +321,7 @@ def _placed(problem: Problem, span: Span | None) -> Problem:
 
 def _untyped(option: Option) -> Option:
     """A stand-in for an unknown member: its text is kept as it is."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(option, kind="value", type="str", members="", choices=None, const=None)
 
