@@ -90,7 +90,8 @@ class StatedInText(Struct, dict=True):
         return self._found[key]
 
     @cached_property
-    def _lines(self) -> list[str]:
+    def lines(self) -> list[str]:
+        """The text by its lines."""
         return self.source.text.split("\n")
 
     def _pins(self, engine: str) -> Iterator[Stated]:
@@ -104,7 +105,7 @@ class StatedInText(Struct, dict=True):
             re.I,
         )
         module = re.compile(rf"\b(?:module\s+load\s.*?\b{name}/|{name}[-/])v?{_VERSION}(?=[/\s'\"]|$)", re.I)
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             if _COMMENT.match(line) and not line.lstrip().startswith('# "'):
                 continue
             for match in pin.finditer(line):
@@ -145,7 +146,7 @@ class StatedInText(Struct, dict=True):
         )
         engines = list(_NAMES)
         version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w+*'])")
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
                 continue
