@@ -23,7 +23,7 @@ from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.found import ReadLaunch
 from specconf.readers.images import known_images
-from specconf.readers.source import SourceText
+from specconf.readers.source import SourceText, lines_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span, Word
 
@@ -92,7 +92,7 @@ class StatedInText(Struct, dict=True):
     @cached_property
     def lines(self) -> list[str]:
         """The text by its lines."""
-        return self.source.text.split("\n")
+        return lines_of(self.source.text)
 
     def _pins(self, engine: str) -> Iterator[Stated]:
         name = _NAMES[engine]

@@ -20,7 +20,7 @@ from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.results import FileResult, Judged
 from specconf.lint.several import in_all, in_some
 from specconf.lint.shape import recoded, shape_findings, written_twice
-from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
+from specconf.lint.skipping import cannot_hold_a_launch, why_no_text
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
 from specconf.lint.verdicts import Verdict, Verdicts, as_read
@@ -58,13 +58,10 @@ class Linter(Struct, frozen=True):
         """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
         if why := cannot_hold_a_launch(data):
             return FileResult(path, skipped=why)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return FileResult(path, skipped=f"not UTF-8 text (byte {error.start + 1})")
-        if "\0" in text:
-            return FileResult(path, skipped="no text file")
-        return self.text(path, text, around)
+        short, full, line, column = why_no_text(data)
+        if short:
+            return FileResult(path, skipped=short, unread=f"{Span(path, line, column)}: {full}.")
+        return self.text(path, data.decode("utf-8"), around)
 
     def text(self, path: str, text: str, around: Around = nothing_around) -> FileResult:
         """Judge a text."""
@@ -80,6 +77,7 @@ class Linter(Struct, frozen=True):
                 return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")
             hint = error.hint or ""
             where = error.where or Span(path)
+            result.unread = f"{where}: {error.message.rstrip('.')}."
             result.findings.append(
                 Finding("SC707", Severity.WARNING, _sentence(error.message), fix=_sentence(hint), where=where)
             )
@@ -99,8 +97,7 @@ class Linter(Struct, frozen=True):
         chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
         if not chosen.views:
             return Judged(found, chosen, chosen.findings)
-        launch = with_files(found.launch, folder)
-        engine = get_engine(name)
+        launch, engine = found.launch, get_engine(name)
         settings, findings, unchecked = self.known.get(
             (as_read(launch), chosen.any_release, *(view.release for view in chosen.views)),
             lambda: self._verdict(launch, engine, folder, chosen),
@@ -139,23 +136,6 @@ class Linter(Struct, frozen=True):
     def _at(self, launch: Launch, engine: Engine, view: View, folder: Path) -> tuple[Settings, Judgement]:
         settings = engine.resolve(launch, view)
         return settings, judge_settings(settings, engine, view, self.models(settings, engine, folder))
-
-
-def with_files(launch: Launch, folder: Path) -> Launch:
-    """A launch with the option files that it names and that lie beside its file."""
-    known = {name for name, *_ in launch.files}
-    found = []
-    for word in launch.argv:
-        name = (word.value or "").rpartition("=")[2]
-        if name in known or not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "{")):
-            continue
-        path = folder / name
-        try:
-            if path.is_file() and path.stat().st_size <= LARGEST:
-                found.append((name, path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError):
-            continue  # what cannot be read is told as a file that is not known
-    return replace(launch, files=(*launch.files, *found)) if found else launch
 
 
 def _of_a_fork(finding: Finding) -> Finding:
