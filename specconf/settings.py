@@ -110,6 +110,9 @@ class Settings(Struct, Mapping[str, Value], frozen=True, metaclass=_StructOfAbst
     def __getitem__(self, path: str) -> Value:
         return self.items_by_path[path].value
 
+    def __contains__(self, path: object) -> bool:  # the inherited one asks for the value first, and rules ask often
+        return path in self.items_by_path
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.items_by_path)
 

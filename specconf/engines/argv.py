@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
@@ -52,7 +53,7 @@ class ArgvReader:
         self.grammar = grammar
         self.builder = builder
         self.names = view.names.get(grammar.scope, {})
-        self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
+        self.positionals = list(view.positionals(grammar.scope))
         self._dotted: dict[str, list[str]] = {}
         self._switched = ""  # the switch right before the word that is read now
         self._refused = False  # whether the word right before it was taken by nothing
@@ -293,7 +294,7 @@ class ArgvReader:
     def _abbreviated(self, name: str) -> dict[str, Option]:
         if not self.grammar.abbreviations or not name.startswith("--") or len(name) < 3:
             return {}
-        return {full: option for full, option in self.names.items() if full.startswith(name)}
+        return {full: self.names[full] for full in self.view.spellings(self.grammar.scope, name)}
 
     def _problem(
         self, kind: ProblemKind, spelling: str, span: Span | None, *, value: str = "", expected: str = ""
@@ -321,8 +322,6 @@ def _placed(problem: Problem, span: Span | None) -> Problem:
 
 def _untyped(option: Option) -> Option:
     """A stand-in for an unknown member: its text is kept as it is."""
-    from msgspec.structs import replace
-
     return replace(option, kind="value", type="str", members="", choices=None, const=None)
 
 

@@ -23,7 +23,7 @@ from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.found import ReadLaunch
 from specconf.readers.images import known_images
-from specconf.readers.source import SourceText
+from specconf.readers.source import SourceText, lines_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span, Word
 
@@ -90,8 +90,9 @@ class StatedInText(Struct, dict=True):
         return self._found[key]
 
     @cached_property
-    def _lines(self) -> list[str]:
-        return self.source.text.split("\n")
+    def lines(self) -> list[str]:
+        """The text by its lines."""
+        return lines_of(self.source.text)
 
     def _pins(self, engine: str) -> Iterator[Stated]:
         name = _NAMES[engine]
@@ -104,7 +105,7 @@ class StatedInText(Struct, dict=True):
             re.I,
         )
         module = re.compile(rf"\b(?:module\s+load\s.*?\b{name}/|{name}[-/])v?{_VERSION}(?=[/\s'\"]|$)", re.I)
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             if _COMMENT.match(line) and not line.lstrip().startswith('# "'):
                 continue
             for match in pin.finditer(line):
@@ -145,7 +146,7 @@ class StatedInText(Struct, dict=True):
         )
         engines = list(_NAMES)
         version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w+*'])")
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
                 continue

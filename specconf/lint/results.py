@@ -38,7 +38,8 @@ class Judged(Struct, frozen=True):
 class FileResult(Struct):
     """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
 
-    `edits`: what would mend a finding, for the formats that carry fixes.
+    `edits`: what would mend a finding, for the formats that carry fixes. `unread`: where and why a file that mentions an engine
+    cannot be read, in full. `named`: the command line names it; `under`: the folder that it names in its place.
     """
 
     path: str
@@ -49,6 +50,9 @@ class FileResult(Struct):
     skipped: str = ""
     suppressed: list[Suppressed] = field(default_factory=list)
     edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    unread: str = ""
+    named: bool = False
+    under: str = ""
 
     @property
     def all_findings(self) -> list[Finding]:

@@ -18,9 +18,9 @@ _QUOTES = "'\""
 _SHOWN = 40
 
 
-def shape_findings(launch: ReadLaunch, engine: str, release: str, text: str) -> Iterator[Finding]:
-    """What the words of a launch show by themselves; `text` is that of their file."""
-    found = (*_cut_off(launch, text.split("\n")), *_literal_variables(launch), *_kept_quotes(launch))
+def shape_findings(launch: ReadLaunch, engine: str, release: str, lines: Sequence[str]) -> Iterator[Finding]:
+    """What the words of a launch show by themselves; `lines` are those of their file."""
+    found = (*_cut_off(launch, lines), *_literal_variables(launch), *_kept_quotes(launch))
     yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
 
 

@@ -23,6 +23,7 @@ from specconf.errors import SpecconfError
 from specconf.findings import Finding, Severity
 from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
+from specconf.readers.source import lines_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span
 
@@ -132,7 +133,7 @@ def read_comments(path: str, text: str) -> Comments:
     sign = next((signs for suffixes, signs in _COMMENT_SIGNS if path.lower().endswith(suffixes)), _SCRIPT_SIGN)
     meant = re.compile(rf"(?P<before>^|^.*?\s)(?P<sign>{sign})\s*{_WORD}\s*(?P<said>.*)$", re.IGNORECASE)
     bare = re.compile(rf"^\s*(?:{sign}.*)?$", re.IGNORECASE)
-    lines = text.split("\n")
+    lines = lines_of(text)
     for number, line in enumerate(lines, 1):
         match = meant.match(line) if _WORD in line else None
         if match is None:

@@ -98,7 +98,7 @@ def read_launches(
     return [_with_files_beside(item, document) for item in found if wanted is None or item.launch.engine == wanted]
 
 
-_OPTION_FILES = (".yaml", ".yml")
+_OPTION_FILES = (".yaml", ".yml", ".json")
 
 
 def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
@@ -108,7 +108,7 @@ def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
     folder = document.path.replace("\\", "/").rpartition("/")[0]
     for word in item.launch.argv:
         name = (word.value or "").rpartition("=")[2]
-        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-")) or name in known:
+        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-", "{")) or name in known:
             continue
         text = document.around(name)
         if text is not None:

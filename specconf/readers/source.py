@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text. A byte order mark is a blank: what stands behind it keeps its column."""
+    return ((" " + text[1:]) if text.startswith("\ufeff") else text).split("\n")
+
+
 class SourceText:
     """One text. Places are indices into it, in code points; columns count from 1.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import click
@@ -27,9 +28,10 @@ def render_lint(results: Sequence[FileResult], *, verbose: bool, quiet: bool, fa
     lines: list[str] = []
     for result in results:
         shown = [f for f in result.all_findings if not quiet or f.severity.rank <= fail_on.rank]
+        text = result.text.split("\n")
         for finding in shown:
             here = finding.where if finding.where is not None and finding.where.path == result.path else None
-            lines += [*finding_lines(finding, verbose=verbose), *excerpt(result.text, here), ""]
+            lines += [*finding_lines(finding, verbose=verbose), *excerpt(text, here), ""]
     undecided = [item for result in results for launch in result.launches for item in launch.not_checked]
     if not quiet:
         lines += not_checked_lines(undecided, verbose=verbose)
@@ -39,14 +41,25 @@ def render_lint(results: Sequence[FileResult], *, verbose: bool, quiet: bool, fa
     return "\n".join(lines) + "\n"
 
 
-def excerpt(text: str, where: Span | None) -> Iterator[str]:
+@lru_cache(maxsize=64)  # a line with many findings is shown with each of them
+def _shown(line: str) -> str:
+    return masked(line.rstrip("\r").replace("\t", " ")).translate(_HIDDEN)
+
+
+def _width(text: str) -> int:
+    """The columns that a text takes in a terminal: wide characters take two, marks on others none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def excerpt(lines: Sequence[str], where: Span | None) -> Iterator[str]:
     """The line of a place with a mark under it; nothing where there is no such line."""
-    if where is None or not where.line:
+    if where is None or not where.line or where.line > len(lines):
         return
-    lines = text.split("\n")
-    if where.line > len(lines):
-        return
-    line = masked(lines[where.line - 1].rstrip("\r").replace("\t", " ")).translate(_HIDDEN)
+    line = _shown(lines[where.line - 1])
     column = max(where.column, 1)
     start = max(0, column - 1 - _WIDEST // 2) if len(line) > _WIDEST else 0
     shown = line[start : start + _WIDEST]
@@ -55,7 +68,9 @@ def excerpt(text: str, where: Span | None) -> Iterator[str]:
     number = str(where.line)
     yield f"  {number} | {shown}"
     if where.column:
-        yield f"  {' ' * len(number)} | {' ' * (column - 1 - start)}{click.style('^' * marks, bold=True)}"
+        before, under = line[start : column - 1], line[column - 1 : column - 1 + marks]
+        mark = click.style("^" * max(_width(under), 1), bold=True)
+        yield f"  {' ' * len(number)} | {' ' * _width(before)}{mark}"
 
 
 def launch_lines(results: Iterable[FileResult]) -> Iterator[str]:

@@ -42,8 +42,8 @@ def _elsewhere(name: str, scope: str, view: View) -> str:
 def named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:
     """The rows of a scope, in any release, that have this spelling, with dashes or underscores."""
     names = {name, f"--{name.replace('_', '-')}"} if scope.endswith("cli") else {name}
-    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
-    return [(ranges, row) for ranges, row in rows if names & {*(row.get("names") or ()), *(row.get("no_names") or ())}]
+    found = {index for one in names for index in view.db.rows_by_name.get((scope, one), ())}
+    return [view.db.raw_options[index] for index in sorted(found)]
 
 
 def successor(name: str, scope: str, view: View) -> str:
