@@ -16,7 +16,8 @@ from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.front_ends import as_engine
 from specconf.readers.nested import NestedScript
-from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
+from specconf.readers.scripts import Script, ShellCommand, ShellFile
+from specconf.readers.shell import read_shell
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
 from specconf.readers.templates import holes_in, without_holes

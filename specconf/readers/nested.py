@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from specconf.readers.expansion import Scope, assigned
+from specconf.readers.expansion import assigned
+from specconf.readers.scope import Scope
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.splitting import closing_position
 from specconf.readers.templates import Template

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specconf.readers.expansion import Scope
+from specconf.readers.scope import Scope
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.wrappers import program_name
 from specconf.readers.writing import filled_heredoc, without_tabs

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from specconf.readers.expansion import Scope, heredoc_text
+from specconf.readers.expansion import heredoc_text
+from specconf.readers.scope import Scope
 from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.wrappers import program_name
 from specconf.words import Word
