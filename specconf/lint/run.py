@@ -22,7 +22,7 @@ from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comm
 from specconf.lint.tags import tag_findings
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
-from specconf.readers.launches import mentions_program
+from specconf.readers.programs import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
 from specconf.rules.judge import Judgement, judge_settings

@@ -5,11 +5,14 @@ Where an assignment stands in branches and loops is for the walk over statements
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specconf.readers.expansion import assigned, expand
+from specconf.readers.nested import text_of
 from specconf.readers.scope import Scope, Value, unknown
-from specconf.readers.source import SourceText
+from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.splitting import split_words, word_end
 from specconf.readers.syntax import descendants
 from specconf.words import Word
@@ -17,9 +20,10 @@ from specconf.words import Word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_BLANK = re.compile(r"\s")
 _MOST_ELEMENTS = 5000  # of an array; with the next, no script that doubles a variable line by line grows without end
 _LONGEST_VALUE = 200_000
-_PARAMETERS = ("@", "*", *map(str, range(1, 10)))
+PARAMETERS = ("@", "*", *map(str, range(1, 10)))
 
 
 def expanded(ranges: list[tuple[int, int]], source: SourceText, scope: Scope) -> list[Word]:
@@ -47,7 +51,23 @@ def assigned_word(node: Node, source: SourceText, scope: Scope) -> Word:
     start = value_start(node, source)
     end = word_end(source.text, start)
     span = source.span_of(source.index(node.start_byte), end)
-    return assigned(source.text[start:end], span, scope)
+    return with_text(assigned(source.text[start:end], span, scope), source, start, end, scope)
+
+
+def with_text(word: Word, source: SourceText, start: int, end: int, scope: Scope) -> Word:
+    """A word that may be a command line or a script, with the places of its text, and with what is known of it in part."""
+    if word.places is not None or (word.value is not None and not _BLANK.search(word.value)):
+        return word
+    text = text_of(source.part(start, end), scope)
+    if len(text.text) > _LONGEST_VALUE or (word.value is not None and text.text != word.value):
+        return word
+    return replace(word, places=text)
+
+
+def with_texts(words: list[Word], source: SourceText, ranges: list[tuple[int, int]], scope: Scope) -> list[Word]:
+    """The words of a command that a shell is given some of; those that stand in one place get their texts."""
+    places = {source.span_of(start, end): (start, end) for start, end in ranges}
+    return [with_text(word, source, *places[word.span], scope) if word.span in places else word for word in words]
 
 
 def assign(node: Node, source: SourceText, scope: Scope, *, exported: bool = False) -> None:
@@ -81,13 +101,27 @@ def _assign_array(name: str, words: list[Word], before: Value | None, scope: Sco
 
 
 def _assign_scalar(name: str, word: Word, before: Value | None, scope: Scope) -> None:
-    """`NAME=…`, or `NAME+=…` behind the text there was; what is known in part is not known behind another text."""
-    if not isinstance(before, Word) or before.value is None or (before.value and word.value is None):
+    """`NAME=…`, or `NAME+=…` behind the text there was."""
+    if not isinstance(before, Word):
         scope.forget(name)
         return
-    if before.value and word.value is not None:
-        word = Word(value=before.value + word.value, span=word.span, raw=before.raw + word.raw)
+    if _text(before):
+        word = _appended(before, word)
     scope.values[name] = word if len(word.text) <= _LONGEST_VALUE else unknown(name, span=word.span)
+
+
+def _text(word: Word) -> str:
+    return word.value if word.value is not None else word.raw
+
+
+def _appended(before: Word, word: Word) -> Word:
+    """One text behind another; what is known of both in part is known of the whole."""
+    places = None
+    if isinstance(before.places, Placed) and isinstance(word.places, Placed):
+        places = joined([before.places, word.places], "")
+    known = before.value is not None and word.value is not None
+    value = f"{before.value}{word.value}" if known else None
+    return Word(value, word.span, before.raw + word.raw, may_be_many=not known, places=places)
 
 
 def declare(node: Node, source: SourceText, scope: Scope) -> None:
@@ -151,5 +185,5 @@ def shift(arguments: tuple[Word, ...], scope: Scope) -> None:
 def forget_parameters(scope: Scope) -> None:
     """The parameters are no longer known, where they were."""
     if isinstance(scope.values.get("@"), tuple):
-        for name in _PARAMETERS:
+        for name in PARAMETERS:
             scope.forget(name)

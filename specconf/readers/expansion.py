@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from specconf.readers.printing import printed
-from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, heredoc_pieces, word_pieces
+from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, word_pieces
 from specconf.readers.scope import Scope
+from specconf.readers.source import Partly, Placed, holes_of
 from specconf.readers.splitting import split_words
+from specconf.readers.templates import as_written, holes_in
 from specconf.words import Span, Word
 
 MOST_ALTERNATIVES = 1000
 
 _SPACES = re.compile(r"[ \t\n]+")
+_PART = re.compile(r"[^ \t\n]+")
 _SPLIT_OR_MATCHED = re.compile(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
 _HOME = re.compile(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
 _RANGE = re.compile(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
@@ -51,12 +54,6 @@ def assigned(raw: str, span: Span | None, scope: Scope) -> Word:
         cells.append(_quoted_cell(piece, scope))
     word = _word(cells, raw, span)
     return word if word.value is not None else Word(value=None, span=span, raw=raw, may_be_many=True)
-
-
-def heredoc_text(body: str, scope: Scope) -> str | None:
-    """The text of an unquoted heredoc, or None when it holds an unknown part."""
-    cells = [_quoted_cell(piece, scope) for piece in heredoc_pieces(body)]
-    return "".join(cell.text for cell in cells) if all(cell.known for cell in cells) else None
 
 
 def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
@@ -144,7 +141,10 @@ class _Fields:
 
     def _parameter(self, piece: Parameter) -> None:
         words = _looked_up(piece, self.scope)
-        if words is None:
+        held = self.scope.values.get(piece.name)
+        if isinstance(held, Word) and isinstance(held.places, Placed) and not piece.quoted and self._splits(held):
+            self._split_text(held.places)
+        elif words is None:
             many = not piece.quoted or piece.index == "@"
             self.current.append(_Cell(_as_assigned(piece, self.scope), known=False, many=many))
         elif not piece.quoted:
@@ -153,6 +153,28 @@ class _Fields:
             self._elements(words)
         else:
             self.current.append(_quoted_cell(piece, self.scope))
+
+    def _splits(self, held: Word) -> bool:
+        """Whether an unquoted variable is known to become several words at known places."""
+        text = held.places.text if isinstance(held.places, Placed) else ""
+        known = held.value == text if held.value is not None else isinstance(held.places, Partly)
+        return known and self.scope.splits and _SPACES.search(text.strip()) is not None
+
+    def _split_text(self, text: Placed) -> None:
+        """The words of a text, each at the place where it was written; one that holds a hole is not known."""
+        holes = holes_of(text)
+        found = list(_PART.finditer(text.text))
+        for match in found:
+            if match.start():
+                self._end()
+            part, span = match[0], text.span_of(*match.span())
+            if holes_in(part, holes):
+                raw = as_written(part, holes)
+                self.current.append(Word(None, span, raw, may_be_many=not part.strip("".join(holes)), partial=raw))
+            else:
+                self.current.append(Word(part, span, part))
+        if found and found[-1].end() < len(text.text):
+            self._end()
 
     def _elements(self, words: list[Word]) -> None:
         """`"${ARRAY[@]}"`: each element is a word, the outer ones joined with what stands beside them."""

@@ -1,73 +1,73 @@
 """The one shell reader: the text of a script → its simple commands, as words with their places.
 
 It follows the assignments of straight-line code, looks behind wrappers and collects files written by heredocs. What
-depends on a branch, a loop, an argument or another program is unresolved. Nothing is executed and no engine is known
-here; how words are quoted and expanded is in `quoting` and `expansion`, how statements follow each other in `shellwalk`.
+depends on a branch, a loop, an argument or another program is unresolved, but for the command itself: what branches may
+have made of it is read once for each. Nothing is executed and no engine is known here; how words are quoted and expanded is
+in `quoting` and `expansion`, how statements follow each other in `shellwalk`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from specconf.readers.assignments import (
-    assign,
-    assigned_name,
-    assigned_word,
-    expanded,
-    forget_assigned,
-    number,
-    shift,
-    value_start,
-)
-from specconf.readers.nested import nested_script
+from specconf.readers.assignments import assign, assigned_name, assigned_word, expanded, number, value_start, with_texts
+from specconf.readers.builtins import chosen_variable, effects, has_own_effects
+from specconf.readers.nested import NestedScript, script_text, text_of
 from specconf.readers.scope import Scope, unknown
-from specconf.readers.scripts import Script, ShellCommand, ShellFile, SyntaxProblem
+from specconf.readers.scripts import Script, ShellCommand, ShellFile, SyntaxProblem, with_holes
 from specconf.readers.shellwalk import StatementWalk
-from specconf.readers.source import Placed, SourceText, joined
+from specconf.readers.source import Placed, SourceText, holes_of, joined
 from specconf.readers.splitting import is_closed, split_words, word_end
-from specconf.readers.syntax import WrittenFile, broken_parts, descendants, heredoc_body, written_file
-from specconf.readers.wrappers import assignment_of, image_of_wrappers, program_name, stripped
+from specconf.readers.syntax import WrittenFile, broken_parts, descendants, heredoc_body, parsed, written_file
+from specconf.readers.wrappers import (
+    SCRIPTED,
+    assignment_of,
+    behind_wrappers,
+    image_of_wrappers,
+    program_name,
+)
 from specconf.readers.writing import printed
-from specconf.words import Span, Word
+from specconf.words import Places, Span, Word
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
 _BEFORE_WORDS = frozenset(
     {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect", "comment"}
 )
-# Commands that give values to the variables they name, and sourced files that leave a script's own variables alone.
-_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let"})
-_HARMLESS_SOURCES = frozenset({"activate", ".bashrc", ".profile"})
 _MOST_COMMANDS = 5000
+_DEEPEST_SCRIPTS = 8  # scripts that `eval` is given in scripts that it is given
 
 
 def read_shell(
     text: str,
     path: str,
     origin: Span | None = None,
-    inside: Placed | None = None,
+    inside: Places | None = None,
     given: Sequence[tuple[str, Word]] = (),
+    holes: Mapping[str, str] | None = None,
 ) -> Script:
     """Read a script. Never fails: what could not be parsed is listed in `problems`.
 
     `origin`: where the text begins in its file, when it is a part of one; `inside`: where each of its characters stands
-    there. `given`: the environment in which the script runs, as far as it is known.
+    there. `given`: the environment in which the script runs, as far as it is known. `holes`: what stands for unknown parts.
     """
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
-
     source = SourceText(text, path, origin, inside)
-    tree = Parser(Language(tree_sitter_bash.language())).parse(source.data)
     reader = _Reader(source)
+    reader.scope.template.holes |= holes or {}
     reader.scope.values |= {name: word if word.value is not None else unknown(name) for name, word in given}
     reader.scope.exported |= dict(given)
-    reader.script(tree.root_node)
+    reader.script(parsed(source))
+    held = dict(reader.scope.template.holes)
     return Script(
-        commands=tuple(sorted(reader.commands, key=lambda command: command.span)),
+        commands=tuple(sorted((with_holes(one, held) for one in reader.commands), key=lambda command: command.span)),
         files=tuple(reader.files.values()),
         problems=tuple(reader.problems),
+        holes=held,
     )
 
 
@@ -80,12 +80,36 @@ class _Reader(StatementWalk):
         self.files: dict[str, ShellFile] = {}
         self.problems: list[SyntaxProblem] = []
         self.broken: list[tuple[int, int]] = []  # where the problems are
+        self.input: NestedScript | None = None  # what the next command is given on its standard input
+        self.depth = 0
 
     def script(self, root: Node) -> None:
+        self._note_problems(root)
+        self.walk_all(root)
+
+    def _note_problems(self, root: Node) -> None:
         for problem in broken_parts(root):
             self.problems.append(SyntaxProblem(self.source.text_of(problem), self.source.span(problem)))
             self.broken.append(self.source.range_of(problem))
-        self.walk_all(root)
+
+    def _inline(self, script: NestedScript) -> bool:
+        """A script that runs in this shell, with its variables; whether it was walked."""
+        if self.depth >= _DEEPEST_SCRIPTS or len(self.commands) >= _MOST_COMMANDS:
+            return False
+        with self._within(SourceText(script.text, self.source.path, inside=script.places)):
+            root = parsed(self.source)
+            self._note_problems(root)
+            self.walk_children(root)
+        return True
+
+    @contextmanager
+    def _within(self, source: SourceText) -> Iterator[None]:
+        kept = self.source, self.broken
+        self.source, self.broken = source, []
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.source, self.broken = kept
 
     # -- commands
 
@@ -105,24 +129,95 @@ class _Reader(StatementWalk):
         return []
 
     def command(self, node: Node) -> None:
+        """A simple command, once for each of the values that branches left for what it runs."""
+        given, self.input = self.input or self._herestring(node), None
         ranges = self._ranges(node)
         prefix = self._prefix_assignments(node)
-        words = tuple(self._expanded(ranges))
+        self.substitutions(node)
+        if not ranges:
+            return
+        name = chosen_variable(ranges, self.source, self.scope)
+        for value in self.scope.chosen(name) if name else ():
+            kept, self.scope = self.scope, self.scope.copy()
+            self.scope.values[name] = value
+            self._one_command(node, ranges, prefix, given, chosen=True)
+            self.scope = kept
+        words = self._words(ranges)
+        if name and words:
+            self._effects(words)
+        elif words:
+            self._one_command(node, ranges, prefix, given)
+
+    def _words(self, ranges: list[tuple[int, int]]) -> tuple[Word, ...]:
+        words = self._expanded(ranges)
+        if any(program_name(word) in SCRIPTED for word in words):
+            words = with_texts(words, self.source, ranges, self.scope)
+        return tuple(words)
+
+    def _one_command(
+        self,
+        node: Node,
+        ranges: list[tuple[int, int]],
+        prefix: list[Node],
+        given: NestedScript | None,
+        *,
+        chosen: bool = False,
+    ) -> None:
+        words = self._words(ranges)
         if not words:
             return
-        argv, set_by_wrappers = stripped(words)
         own = {assigned_name(child, self.source): assigned_word(child, self.source, self.scope) for child in prefix}
-        own |= dict(assignment_of(word) for word in set_by_wrappers)
+        if words[0].value in self.functions:
+            self._called(words[0].value, words[1:], own)
+        elif has_own_effects(words[0]) and self._runs_here(words):
+            return
+        else:
+            self._record(node, ranges, prefix, own, words, given, chosen=chosen)
+        self._effects(words)
+
+    def _record(
+        self,
+        node: Node,
+        ranges: list[tuple[int, int]],
+        prefix: list[Node],
+        own: dict[str, Word],
+        words: tuple[Word, ...],
+        given: NestedScript | None,
+        *,
+        chosen: bool,
+    ) -> None:
+        """One more of the script's commands."""
+        behind = behind_wrappers(words)
+        own |= dict(assignment_of(word) for word in behind.assignments)
         env = {**self.scope.exported, **own}
         start = self.source.index(prefix[0].start_byte) if prefix else ranges[0][0]
         intact = self._intact(ranges) and not any(child.is_missing for child in node.children)
         span = self.source.span_of(start, ranges[-1][1])
-        nested = nested_script(words, self.source, ranges, self.scope)
-        if words[0].value in self.functions:
-            self._called(words[0].value, words[1:], own)
-        else:
-            self.commands.append(ShellCommand(argv, tuple(env.items()), span, intact, image_of_wrappers(words), nested))
-        self._effects(words)
+        if chosen:
+            span = _span_of(behind.words) or span
+        image = image_of_wrappers(words)
+        found = ShellCommand(behind.words, tuple(env.items()), span, intact, image, behind.requires, given)
+        if not chosen or found not in self.commands[-_MOST_COMMANDS:]:
+            self.commands.append(found)
+
+    def _runs_here(self, words: tuple[Word, ...]) -> bool:
+        """`eval SCRIPT`, `trap SCRIPT SIGNAL` and `source FILE` of a file that this script wrote; whether it was read."""
+        name = words[0].value
+        if name in ("source", "."):
+            file = self.files.get(words[1].value or "") if len(words) > 1 else None
+            if file is None or file.placed is None:
+                return False
+            return self._inline(NestedScript(file.placed.text, file.placed, holes_of(file.placed)))
+        script = behind_wrappers(words).script
+        if not script or all(word.value is None and not isinstance(word.places, Placed) for word in script):
+            return False
+        text = script_text(script, self.source.path, self.scope.template)
+        if name == "eval":
+            return self._inline(text)
+        kept, self.scope = self.scope, self.scope.copy()
+        read = self._inline(text)
+        self.scope = kept
+        return read
 
     def _called(self, name: str, arguments: tuple[Word, ...], own: dict[str, Word]) -> None:
         """A function's body, with the arguments of one call of it."""
@@ -165,68 +260,109 @@ class _Reader(StatementWalk):
         return found
 
     def _effects(self, words: tuple[Word, ...]) -> None:
-        """What a command does to the variables of this shell, as far as its name tells."""
-        name, arguments = words[0].value or "", words[1:]
-        if name in self.functions:
-            forget_assigned(self.functions[name], self.source, self.scope)
-        elif name in {"source", ".", "eval"}:
-            if not (arguments and program_name(arguments[0]) in _HARMLESS_SOURCES):
-                self.scope.forget_all()
-        elif name in _SETTERS:
-            for argument in arguments:
-                variable = argument.text.partition("=")[0]
-                if variable in self.scope.values:
-                    self.scope.forget(variable)
-        elif name == "shift":
-            shift(arguments, self.scope)
-        elif name == "set" and arguments:
-            texts = [argument.text for argument in arguments[:2]]
-            if texts[0] in {"-a", "+a"} or texts in (["-o", "allexport"], ["+o", "allexport"]):
-                self.scope.export_all = texts[0].startswith("-")
+        if words[0].value not in self.functions:
+            effects(words, self.scope)
 
-    # -- redirects and files
+    # -- input, redirects and files
+
+    def _herestring(self, node: Node) -> NestedScript | None:
+        """The text of `command <<< TEXT`."""
+        for child in node.children:
+            if child.type == "herestring_redirect" and child.named_children:
+                start = self.source.index(child.named_children[0].start_byte)
+                text = text_of(self.source.part(start, word_end(self.source.text, start)), self.scope)
+                return NestedScript(text.text, text, holes_of(text))
+        return None
 
     def pipeline(self, node: Node) -> None:
-        super().pipeline(node)
+        """Commands that are joined by bars; the text that the first one prints is what the last one is given."""
+        given = self.input
         first, last = node.named_children[0], node.named_children[-1]
         writers = [last] if last.type == "command" else list(descendants(last, "command"))
+        text = None
         if first.type == "command" and writers:
-            self._printed(first, self._expanded(self._ranges(writers[0])), ())
+            text = self._printed(first, self._expanded(self._ranges(writers[0])), ())
+        for child in node.named_children:
+            self.input = given if child == first else text if child == last else None
+            self.branch([child], self.scope)
+        self.input = None
 
     def redirected(self, node: Node) -> None:
         body = node.child_by_field_name("body")
+        heredocs = [child for child in node.children if child.type == "heredoc_redirect"]
+        texts = [heredoc_body(heredoc, self.source, self.scope) for heredoc in heredocs]
         if body is not None:
+            simple = body if body.type == "command" else None
+            given = texts[-1] if texts else None
+            if simple is not None:
+                self.input = _script(given) if given is not None else self._herestring(node)
             self.walk(body)
-        if body is not None and body.type == "command":
-            self._printed(body, (), node.children)
-        for heredoc in [child for child in node.children if child.type == "heredoc_redirect"]:
-            self._heredoc(node, body, heredoc)
-            for child in heredoc.named_children:
-                if child.type in {"pipeline", "command", "list"}:
-                    self.walk(child)
+            self.input = None
+            if simple is not None:
+                self._printed(simple, (), node.children)
+        for child in node.children:
+            if child.type in ("file_redirect", "herestring_redirect"):
+                self.substitutions(child)
+        for heredoc, text in zip(heredocs, texts, strict=True):
+            self._heredoc(node, body, heredoc, text)
 
-    def _heredoc(self, node: Node, body: Node | None, heredoc: Node) -> None:
-        words = self._expanded(self._ranges(body)) if body is not None else []
+    def _heredoc(self, node: Node, body: Node | None, heredoc: Node, text: Placed | None) -> None:
+        """A heredoc's text as a file that is written, or as what the commands behind a bar are given."""
+        words = self._expanded(self._ranges(body)) if body is not None and body.type == "command" else []
         target = written_file(words, [*node.children, *heredoc.children], self._word_at)
-        if target is None:  # `cat <<E | tee F`
-            behind = [c for child in heredoc.named_children for c in descendants(child, "command")]
-            target = written_file(self._expanded(self._ranges(behind[-1])), (), self._word_at) if behind else None
-        if target is None:
-            return
-        self._write(target, heredoc_body(heredoc, self.source, self.scope), self.source.span(heredoc))
+        behind = [child for child in heredoc.named_children if child.type in {"pipeline", "command", "list"}]
+        if target is None and behind:  # `cat <<E | tee F`
+            inner = [command for child in behind for command in descendants(child, "command")]
+            target = written_file(self._expanded(self._ranges(inner[-1])), (), self._word_at) if inner else None
+        if target is not None:
+            self._write(target, text, self.source.span(heredoc))
+        prints = bool(words) and program_name(words[0]) in {"cat", "tee"}
+        for child in behind:
+            self.input = _script(text) if prints and text is not None and child.type != "list" else None
+            self.walk(child)
+            self.input = None
+        for child in heredoc.named_children:
+            if child.type == "heredoc_body":
+                self.substitutions(child)
 
     def _write(self, target: WrittenFile, text: Placed | None, span: Span) -> None:
         """One more piece of a file, or its whole text."""
         earlier = self.files.get(target.name)
         if target.appends and earlier is not None:
             text = joined([earlier.placed, text], "") if earlier.placed is not None and text is not None else None
-        self.files[target.name] = ShellFile(target.name, text.text if text is not None else None, span, text)
+        known = text is not None and not holes_of(text)
+        self.files[target.name] = ShellFile(target.name, text.text if text is not None and known else None, span, text)
 
-    def _printed(self, body: Node, writer: Sequence[Word], redirects: Sequence[Node]) -> None:
-        """`echo … > F`, or `echo … | tee F` with `writer` as the words behind the bar."""
+    def _printed(self, body: Node, writer: Sequence[Word], redirects: Sequence[Node]) -> NestedScript | None:
+        """What `echo` or `printf` print; `echo … > F`, or `echo … | tee F` with `writer` as the words behind the bar."""
         ranges = self._ranges(body)
         words = self._expanded(ranges)
         prints, text = printed(words, self.source, ranges[0][0], ranges[-1][1]) if words else (False, None)
         target = written_file(writer or words, redirects, self._word_at) if prints else None
         if target is not None:
             self._write(target, text, self.source.span(body))
+        if not prints:
+            return None
+        if text is not None:
+            return _script(text)
+        shown = [
+            word for word in with_texts(words[1:], self.source, ranges, self.scope) if word.value not in ("-e", "-n")
+        ]
+        return script_text(shown, self.source.path, self.scope.template) if shown else None
+
+
+def _script(text: Placed) -> NestedScript:
+    return NestedScript(text.text, text, holes_of(text))
+
+
+def _span_of(words: tuple[Word, ...]) -> Span | None:
+    """The place of the words that stand together with the first of them."""
+    spans = [word.span for word in words if word.span is not None]
+    if len(spans) != len(words) or not spans:
+        return None
+    last = spans[0]
+    for span in spans[1:]:
+        if span.path != last.path or (span.line, span.column) < (last.end_line, last.end_column):
+            break
+        last = span if span.line <= last.end_line + 2 else last
+    return Span(spans[0].path, spans[0].line, spans[0].column, last.end_line, last.end_column)

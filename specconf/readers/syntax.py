@@ -26,6 +26,26 @@ class WrittenFile:
     appends: bool
 
 
+def parsed(source: SourceText) -> Node:
+    """The syntax tree of a text."""
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language())).parse(source.data).root_node
+
+
+def outermost(node: Node, kinds: frozenset[str]) -> list[Node]:
+    """The nodes of some kinds inside `node`, in the order in which they are written; nothing inside of these."""
+    found, stack = [], list(reversed(node.children))
+    while stack:
+        current = stack.pop()
+        if current.type in kinds:
+            found.append(current)
+        else:
+            stack.extend(reversed(current.children))
+    return found
+
+
 def descendants(node: Node, kind: str) -> Iterator[Node]:
     """Every node of a kind inside `node`, itself included."""
     stack = [node]
@@ -72,15 +92,13 @@ def written_file(
 
 
 def heredoc_body(heredoc: Node, source: SourceText, scope: Scope) -> Placed | None:
-    """The text of a heredoc; None when it holds an unknown part. A quoted delimiter makes the body literal."""
+    """The text of a heredoc, with holes for what is not known in it. A quoted delimiter makes the body literal."""
     parts = {child.type: child for child in heredoc.children}
     start, body, end = (parts.get(f"heredoc_{part}") for part in ("start", "body", "end"))
     if start is None:
         return None
     if body is None:
         return source.part(0, 0)
-    if body.has_error:
-        return None
     first, last = source.range_of(body)
     text = source.part(first, source.index(end.start_byte) if end is not None else last)
     if "<<-" in parts:

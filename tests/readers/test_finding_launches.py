@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from specconf.errors import InputError
 from specconf.readers.found import ReadLaunch
-from specconf.readers.launches import find_launches, match_program
+from specconf.readers.launches import find_launches
+from specconf.readers.programs import match_program
 from specconf.words import words
 
 
