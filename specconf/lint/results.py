@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from specconf.oracle.sided import SideBySide
     from specconf.readers.found import ReadLaunch
     from specconf.settings import Settings
+    from specconf.words import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Judged:
 class FileResult:
     """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
 
-    `edits`: what would mend a finding, for the formats that carry fixes.
+    `edits`: what would mend a finding, for the formats that carry fixes. `mentioned`: where a script holds the words that
+    start an engine and no launch was found.
     """
 
     path: str
@@ -50,6 +52,7 @@ class FileResult:
     skipped: str = ""
     suppressed: list[Suppressed] = field(default_factory=list)
     edits: dict[Finding, tuple[Edit, ...]] = field(default_factory=dict)
+    mentioned: list[Span] = field(default_factory=list)
 
     @property
     def all_findings(self) -> list[Finding]:

@@ -22,6 +22,7 @@ from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comm
 from specconf.lint.tags import tag_findings
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
+from specconf.readers.mentions import unclaimed
 from specconf.readers.programs import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
@@ -83,6 +84,8 @@ class Linter:
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        if chosen.name == "shell":
+            result.mentioned = unclaimed(text, path, launches)
         suppress(result, comments)
         return result
 

@@ -142,12 +142,13 @@ def _mention(program: Program) -> str:
     return re.escape(program.name or program.module)
 
 
-_MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
+# The words that start an engine, wherever they stand.
+MENTION = re.compile("|".join(_mention(program) for program in PROGRAMS))
 
 
 def mentions_program(text: str) -> bool:
     """Whether a text holds the words that start an engine, wherever they stand."""
-    return _MENTION.search(text) is not None
+    return MENTION.search(text) is not None
 
 
 _ENGINE = re.compile(r"vllm|sglang|trtllm|tensorrt[-_]?llm", re.IGNORECASE)
