@@ -18,6 +18,7 @@ from specconf.lint.releases import StatedInText, choose
 from specconf.lint.results import FileResult, Judged
 from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
+from specconf.lint.spacing import with_spaced_equals
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
 from specconf.readers.fragments import Around, nothing_around
@@ -105,6 +106,7 @@ class Linter:
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
+        findings = with_spaced_equals(findings, launch.argv, engine.title)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
