@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from specconf.words import Word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_ARITHMETIC = re.compile(rb"\(\([^()\n]*<<[^()\n]*\)\)")
 _OUTPUTS = frozenset({">", ">>", ">|"})
 
 
@@ -27,11 +29,20 @@ class WrittenFile:
 
 
 def parsed(source: SourceText) -> Node:
-    """The syntax tree of a text."""
+    """The syntax tree of a text.
+
+    The grammar takes a shift of bits in a default (`${A:-$((1 << 30))}`) for a heredoc, and then reads nothing to the end: a
+    text with errors is parsed again with its shifts as sums, which have the same length.
+    """
     import tree_sitter_bash
     from tree_sitter import Language, Parser
 
-    return Parser(Language(tree_sitter_bash.language())).parse(source.data).root_node
+    parser = Parser(Language(tree_sitter_bash.language()))
+    root = parser.parse(source.data).root_node
+    if not root.has_error or not _ARITHMETIC.search(source.data):
+        return root
+    summed = parser.parse(_ARITHMETIC.sub(lambda match: match[0].replace(b"<<", b"+ "), source.data)).root_node
+    return root if summed.has_error else summed
 
 
 def outermost(node: Node, kinds: frozenset[str]) -> list[Node]:

@@ -237,6 +237,11 @@ def test_broken_syntax_without_any_mention_is_no_matter_of_ours() -> None:
     assert found("if true; then\n  echo a\n") == []
 
 
+def test_shifts_in_a_default_hide_nothing() -> None:
+    (item,) = found('export A="${A:-$((32 << 30))}"\nif x; then\n  vllm serve m --port $((1 << 3))\nfi\n')
+    assert [word.value for word in item.launch.argv] == ["vllm", "serve", "m", "--port", None]
+
+
 def test_broken_syntax_beside_an_intact_launch_is_passed_over() -> None:
     (item,) = found("vllm serve m --port 1\n\nfor x in ; do ) done\n")
     assert texts(item) == ["vllm", "serve", "m", "--port", "1"]
