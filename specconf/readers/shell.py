@@ -8,6 +8,7 @@ in `quoting` and `expansion`, how statements follow each other in `shellwalk`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 
 _BEFORE_WORDS = frozenset(
     {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect", "comment"}
+)
+# A part that is not known where it may set variables: as a command, or among the words of one that does.
+_MAY_SET = re.compile(
+    r"(?:\A|[\n;&|({`]|\b(?:export|declare|local|typeset|readonly|source|eval|set|unset|read|then|do|else)\b[^\n;&|]*)"
+    r"\s*[\uE000-\uF8FF\U000F0000-\U000FFFFD]"
 )
 _MOST_COMMANDS = 5000
 _DEEPEST_SCRIPTS = 8  # scripts that `eval` is given in scripts that it is given
@@ -213,7 +219,10 @@ class _Reader(StatementWalk):
             return False
         text = script_text(script, self.source.path, self.scope.template)
         if name == "eval":
-            return self._inline(text)
+            read = self._inline(text)
+            if _MAY_SET.search(text.text):
+                self.scope.forget_all()
+            return read
         kept, self.scope = self.scope, self.scope.copy()
         read = self._inline(text)
         self.scope = kept

@@ -152,6 +152,10 @@ UNKNOWN: dict[str, tuple[str, list[tuple[str | None, str, bool]]]] = {
     "assigned in a loop": ('A=1\nwhile x; do vllm "$A"; A=2; done', [(None, '"$A"', False)]),
     "read": ('A=1\nread -r A\nvllm "$A"', [(None, '"$A"', False)]),
     "sourced file": ('A=1\nsource ./env.sh\nvllm "$A"', [(None, '"$A"', False)]),
+    "evaluated output": ('A=1\neval "$(python make.py)"\nvllm "$A"', [(None, '"$A"', False)]),
+    "evaluated variable": ('A=1\neval "$SETUP; true"\nvllm "$A"', [(None, '"$A"', False)]),
+    "evaluated name": ('A=1\neval "$NAME=2"\nvllm "$A"', [(None, '"$A"', False)]),
+    "evaluated export": ('A=1\neval "export $NAME=2"\nvllm "$A"', [(None, '"$A"', False)]),
     "other splitting": ("IFS=,\nA=a,b\nvllm $A", [(None, "$A", True)]),
     "element assigned": ('A=(a)\nA[0]=b\nvllm "${A[@]}"', [(None, '"${A[@]}"', True)]),
 }
