@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from specconf.oracle.sided import SideBySide
     from specconf.readers.found import ReadLaunch
     from specconf.settings import Settings
+    from specconf.words import Span
 
 
 class Judged(Struct, frozen=True):
@@ -39,7 +40,8 @@ class FileResult(Struct):
     """One file: its launches, what was found, what was suppressed, and why the file was skipped, if it was.
 
     `edits`: what would mend a finding, for the formats that carry fixes. `unread`: where and why a file that mentions an engine
-    cannot be read, in full. `named`: the command line names it; `under`: the folder that it names in its place.
+    cannot be read, in full. `named`: the command line names it; `under`: the folder that it names in its place. `mentioned`:
+    where a script holds the words that start an engine and no launch was found.
     """
 
     path: str
@@ -53,6 +55,7 @@ class FileResult(Struct):
     unread: str = ""
     named: bool = False
     under: str = ""
+    mentioned: list[Span] = field(default_factory=list)
 
     @property
     def all_findings(self) -> list[Finding]:

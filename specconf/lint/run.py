@@ -21,13 +21,15 @@ from specconf.lint.results import FileResult, Judged
 from specconf.lint.several import in_all, in_some
 from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import cannot_hold_a_launch, why_no_text
+from specconf.lint.spacing import with_spaced_equals
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
 from specconf.lint.verdicts import Verdict, Verdicts, as_read
 from specconf.patterns import pattern
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
-from specconf.readers.launches import mentions_program
+from specconf.readers.mentions import unclaimed
+from specconf.readers.programs import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
 from specconf.rules.judge import Judgement, judge_settings
@@ -89,6 +91,8 @@ class Linter(Struct, frozen=True):
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
         result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        if chosen.name == "shell":
+            result.mentioned = unclaimed(text, path, launches)
         suppress(result, comments)
         return result
 
@@ -106,6 +110,7 @@ class Linter(Struct, frozen=True):
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
+        findings = with_spaced_equals(findings, launch.argv, engine.title)
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]

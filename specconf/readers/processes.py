@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from specconf.readers.containers import image_of
 from specconf.readers.filling import Filled
 from specconf.readers.fragments import Fragment
-from specconf.readers.launches import script_index
+from specconf.readers.running import script_index
 from specconf.readers.source import Placed
 from specconf.readers.wrappers import assignment_of, stripped
 from specconf.words import Word

@@ -29,11 +29,14 @@ def unknown_part(_: re.Match[str]) -> None:
 
 
 class Template(Struct):
-    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written."""
+    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written;
+    `first`: the one that begins them.
+    """
 
     pattern: re.Pattern[str]
     value_of: ValueOf = unknown_part
     holes: dict[str, str] = field(default_factory=dict)
+    first: int = _FIRST
     _put_in: int = 0
 
     def text(self, placed: Placed) -> Placed:
@@ -83,7 +86,10 @@ class Template(Struct):
         for char, known in self.holes.items():
             if known == written:
                 return char
-        char = chr(min(_FIRST + len(self.holes), _LAST))
+        number = len(self.holes)
+        while number < _LAST - _FIRST and chr(self.first + number) in self.holes:
+            number += 1
+        char = chr(self.first + min(number, _LAST - _FIRST))
         self.holes[char] = written
         return char
 

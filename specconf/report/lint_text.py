@@ -36,7 +36,7 @@ def render_lint(results: Sequence[FileResult], *, verbose: bool, quiet: bool, fa
     if not quiet:
         lines += not_checked_lines(undecided, verbose=verbose)
     if verbose:
-        lines += [*launch_lines(results), *suppressed_lines(results)]
+        lines += [*launch_lines(results), *mentioned_lines(results), *suppressed_lines(results)]
     lines.append(summary_line(results))
     return "\n".join(lines) + "\n"
 
@@ -84,6 +84,13 @@ def launch_lines(results: Iterable[FileResult]) -> Iterator[str]:
             yield f"launch  {result.path}:{launch.line}{name}: {what}"
 
 
+def mentioned_lines(results: Iterable[FileResult]) -> Iterator[str]:
+    """Each place of a script that speaks of starting an engine and where no launch was found."""
+    for result in results:
+        for place in result.mentioned:
+            yield f"mentioned  {place}: the words that start an engine stand here, and no launch was found"
+
+
 def suppressed_lines(results: Iterable[FileResult]) -> Iterator[str]:
     """Each finding that is not told, and why."""
     for result in results:
@@ -110,4 +117,8 @@ def summary_line(results: Sequence[FileResult]) -> str:
     looked = f"{files}, {launches} launch{'' if launches == 1 else 'es'} checked"
     by = Counter(str(one.by) for result in results for one in result.suppressed)
     hidden = f"; suppressed: {', '.join(f'{number} by {how}' for how, number in sorted(by.items()))}" if by else ""
-    return f"{looked}{f', skipped: {why}' if why else ''}: {found}{hidden}"
+    places = sum(len(result.mentioned) for result in results)
+    missed = (
+        f"; an engine is mentioned and no launch found at {places} place{'' if places == 1 else 's'}" if places else ""
+    )
+    return f"{looked}{f', skipped: {why}' if why else ''}: {found}{hidden}{missed}"
