@@ -69,6 +69,7 @@ class ProblemKind(StrEnum):
     NOT_JSON = "not json"
     UNEXPECTED = "unexpected"
     OVERWRITTEN = "overwritten"
+    EXCLUSIVE = "exclusive"  # beside what `expected` names
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,11 @@ def _short(text: str) -> str:
 
 
 def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Finding]:
-    """Flags that are written again with another value: the engine's parser takes the last in silence."""
+    """Flags that are written again with another value: the engine's parser takes the last in silence.
+
+    What it refuses to take twice is told as that.
+    """
+    refused = {problem.where for problem in settings.problems if problem.kind is ProblemKind.EXCLUSIVE}
     for path, setting in settings.items_by_path.items():
         last = setting.final
         for earlier in setting.losers:
@@ -106,6 +110,7 @@ def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Fin
                 or earlier.origin is not Origin.ARGV
                 or last.origin is not Origin.ARGV
                 or earlier.value == last.value
+                or last.where in refused
             ):
                 continue
             yield Finding(

@@ -85,6 +85,9 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.UNEXPECTED:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    if problem.kind is ProblemKind.EXCLUSIVE:
+        message = f"{title} takes {name} or {problem.expected}, not both, and stops at start."
+        return replace(_rejects(view, "SC103", message, "Remove the one that is not meant.", problem), stage=Stage.CONFIG)
     diagnosis = diagnose(problem.value) if problem.expected.startswith("JSON") else None
     if diagnosis is not None:
         message = f"{name} is given {problem.value!r}, which is no JSON: {diagnosis.why}; {title} stops at start."
