@@ -125,6 +125,7 @@ class Facts:
         self._derivations = derivations
         self._derived: dict[str, Fact] = {}
         self._overridden: dict[str, Effective] = {}
+        self._doubted: frozenset[str] = frozenset()
         self._roots: dict[str, Callable[[str], Fact]] = {
             "option": self._option,
             "asked": self._asked,
@@ -158,6 +159,8 @@ class Facts:
         if root not in {"option", "asked"}:
             fact = self.get(path)
             return None if isinstance(fact, Missing) else _is_set(fact)
+        if rest in self._doubted:
+            return None
         if self.settings.writes(rest):
             return True
         return None if self._may_be_hidden(rest) else False
@@ -173,6 +176,13 @@ class Facts:
             self._roots[role] = self._model_of(role, value).fact
         self._derived.clear()
         self.answers.clear()
+
+    def doubt(self, paths: frozenset[str]) -> None:
+        """Take options for unknown, whatever is or is not written for them: it is not what was meant."""
+        self._doubted |= paths
+        if paths:
+            self._derived.clear()
+            self.answers.clear()
 
     def effective(self, path: str) -> Effective:
         """An option in force and its origin: an override's id, `written`, `default` or `unknown`."""
@@ -206,7 +216,7 @@ class Facts:
     def _option(self, path: str) -> Fact:
         if path in self._overridden:
             return self._overridden[path].value
-        if path in self.settings:
+        if path in self.settings or path in self._doubted:
             return self._asked(path)
         if self._may_be_hidden(path):
             return Missing(UNREAD_WORDS, f"{path} may be set by a word that could not be read")
@@ -216,6 +226,8 @@ class Facts:
         return found
 
     def _asked(self, path: str) -> Fact:
+        if path in self._doubted:
+            return Missing(f"the value of {path}", "what is written is not what was meant")
         if path not in self.settings:
             return Missing(UNREAD_WORDS) if self._may_be_hidden(path) else Known(None)
         return as_fact(path, self.settings[path])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
@@ -107,7 +107,7 @@ class ArgvReader:
             return
         match = self._match(name, exact=word.exact)
         if isinstance(match, Problem):
-            self.builder.problem(_placed(match, word.span))
+            self.builder.problem(replace(match, where=word.span))
             self._refused = True  # the words behind it are its own
             if not equals and not _BLANK.search(name) and rest and not (rest[0].value and _is_flag(rest[0].value)):
                 rest.pop(0)  # what follows an unknown flag is most likely its value
@@ -281,8 +281,11 @@ class ArgvReader:
             full, option = next(iter(longer.items()))
             return _Match(option, negated=full in option.no_names)
         if longer:
-            return Problem(ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)))
-        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near_names(name, self.names))
+            return Problem(
+                ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)), known_as=name
+            )
+        near = near_names(name, self.names)
+        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near, known_as=name)
 
     def _dotted_match(self, name: str) -> _Match | None:
         base, dot, key = name.partition(".")
@@ -316,14 +319,8 @@ def _key_places(word: Word) -> dict[str, Span]:
     return found
 
 
-def _placed(problem: Problem, span: Span | None) -> Problem:
-    return Problem(problem.kind, problem.scope, problem.spelling, near=problem.near, where=span)
-
-
 def _untyped(option: Option) -> Option:
     """A stand-in for an unknown member: its text is kept as it is."""
-    from dataclasses import replace
-
     return replace(option, kind="value", type="str", members="", choices=None, const=None)
 
 

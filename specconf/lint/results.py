@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +58,26 @@ class FileResult:
         return sorted(
             found, key=lambda f: (f.where.line if f.where else 0, f.where.column if f.where else 0, f.severity.rank)
         )
+
+
+def told_once(results: Sequence[FileResult]) -> None:
+    """Leave a finding about an option file where that file is judged itself, and of several launches at the first.
+
+    A launch that names an option file yields what stands in it, as does every other one that names it.
+    """
+    told = {finding for result in results for finding in result.all_findings if _is_of(finding, result)}
+    for result in results:
+        for at, launch in enumerate(result.launches):
+            others = [f for f in launch.findings if not _is_of(f, result)]
+            repeated = {finding for finding in others if finding in told}
+            told.update(others)
+            if repeated:
+                kept = tuple(finding for finding in launch.findings if finding not in repeated)
+                result.launches[at] = replace(launch, findings=kept)
+
+
+def _is_of(finding: Finding, result: FileResult) -> bool:
+    return finding.where is None or finding.where.path == result.path
 
 
 def launches_of(results: Sequence[FileResult]) -> int:

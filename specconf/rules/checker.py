@@ -19,6 +19,7 @@ from specconf.facts import Effective, Fact, Facts, Known, Missing, OneOf
 from specconf.findings import Effect, Finding, NotChecked, Severity, capped_severity, default_severity
 from specconf.kleene import Ternary
 from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
+from specconf.rules.doubts import doubtful
 from specconf.rules.naming import met
 from specconf.rules.predicates import PREDICATES
 from specconf.rules.silence import heard
@@ -61,6 +62,7 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     """
     result = CheckResult(view.engine, view.release)
     result.findings += spelling_findings(facts.settings, engine, view)
+    facts.doubt(doubtful(result.findings, facts.settings, view))
     for constraint, held in view.constraints:
         if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)

@@ -64,12 +64,12 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.left_out:
         return _left_out(problem, title, view)
     if problem.kind is ProblemKind.UNKNOWN:
-        return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where)
+        return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where, problem.looked_up)
     if problem.kind is ProblemKind.AMBIGUOUS:
         several = ", ".join(problem.near)
         message = f"{title} reads {name} as short for several options ({several}) and stops at start"
-        message += f"{releases_with(name, problem.scope, view)}."
-        later = successor(name, problem.scope, view)
+        message += f"{releases_with(problem.looked_up, problem.scope, view)}."
+        later = successor(problem.looked_up, problem.scope, view)
         fix = f"Write {later}: that is this release's name for {name}." if later else "Write the option out in full."
         return _rejects(view, "SC102", message, fix, problem)
     if problem.kind is ProblemKind.MISSING_VALUE:
@@ -87,7 +87,9 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
     if problem.kind is ProblemKind.EXCLUSIVE:
         message = f"{title} takes {name} or {problem.expected}, not both, and stops at start."
-        return replace(_rejects(view, "SC103", message, "Remove the one that is not meant.", problem), stage=Stage.CONFIG)
+        return replace(
+            _rejects(view, "SC103", message, "Remove the one that is not meant.", problem), stage=Stage.CONFIG
+        )
     diagnosis = diagnose(problem.value) if problem.expected.startswith("JSON") else None
     if diagnosis is not None:
         message = f"{name} is given {problem.value!r}, which is no JSON: {diagnosis.why}; {title} stops at start."
@@ -132,9 +134,11 @@ def in_one_word(name: str) -> tuple[str, str] | None:
     return (flag, values[0].strip()) if values and flag.startswith("--") else None
 
 
-def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
+def _unknown(
+    name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None, known_as: str = ""
+) -> Finding:
     """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
-    lived = releases_with(name, scope.name, view)
+    lived = releases_with(known_as or name, scope.name, view)
     if scope.name.endswith("cli") and (two := in_one_word(name)) is not None:
         flag, value = two
         message = f"{title} takes {name!r} for the name of an option, as flag and value stand in one word, and stops at start."
