@@ -69,6 +69,7 @@ class ProblemKind(StrEnum):
     NOT_JSON = "not json"
     UNEXPECTED = "unexpected"
     OVERWRITTEN = "overwritten"
+    TEXT_IN_CODE = "text in code"  # where code has to give an object
     EXCLUSIVE = "exclusive"  # beside what `expected` names
 
 

@@ -79,7 +79,8 @@ class Word:
     `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
     options of its own. `partial`: the text of a word that is known in part, with what is not known as it is written.
     `places`: where each character of the value stands, if that is known (a JSON over several lines). `exact`: the word stands
-    for a parameter that is named in code, which no parser completes from its beginning.
+    for a parameter that is named in code, which no parser completes from its beginning; `quoted`: for a text that code hands
+    on as a text, so that nothing reads an object out of it.
     """
 
     value: str | None
@@ -88,6 +89,7 @@ class Word:
     may_be_many: bool = False
     partial: str = ""
     exact: bool = field(default=False, compare=False, repr=False)
+    quoted: bool = field(default=False, compare=False, repr=False)
     places: Places | None = field(default=None, compare=False, repr=False)
 
     @property

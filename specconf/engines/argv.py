@@ -21,6 +21,7 @@ from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
 _JSON_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:')
+_FLAG_NAME = re.compile(r"--[A-Za-z][\w.-]*")
 _BLANK = re.compile(r"\s")
 _NEGATIVE_NUMBER = re.compile(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
@@ -77,9 +78,11 @@ class ArgvReader:
 
     def _unknown_word(self, word: Word) -> None:
         name, equals, _ = word.raw.partition("=")
-        match = self._match(name) if equals and name.startswith("--") else None
+        match = self._match(name, exact=word.exact) if equals and name.startswith("--") else None
         if isinstance(match, _Match):
             self._write(match, Unresolved(word.raw.partition("=")[2]), name, word.span)
+        elif match is not None and _FLAG_NAME.fullmatch(name):
+            self.builder.problem(replace(match, where=word.span))
         elif word.may_be_many:
             self.builder.unresolved(word)
         else:

@@ -20,6 +20,7 @@ from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
+from specconf.lint.wording import as_keywords, in_code
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -102,6 +103,8 @@ class Linter:
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
+        if in_code(launch.argv):
+            findings, shape = [as_keywords(f) for f in findings], [as_keywords(f) for f in shape]
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]

@@ -13,7 +13,7 @@ from specconf.compat.rows import Option, Scope
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
-from specconf.engines.options import as_text
+from specconf.engines.options import as_text, python_literal
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.rules.notjson import diagnose, written_as
 from specconf.rules.othernames import instead, named, releases_with, releases_with_choice, successor
@@ -85,6 +85,11 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.UNEXPECTED:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    if problem.kind is ProblemKind.TEXT_IN_CODE:
+        message = f"{name} is a text, but in code {title} takes {problem.expected}, so it stops at start."
+        literal = python_literal(problem.value)
+        fix = f"Write {name}={literal}." if literal else "Give it the object itself: nothing reads the text."
+        return replace(_rejects(view, "SC103", message, fix, problem), stage=Stage.CONFIG)
     if problem.kind is ProblemKind.EXCLUSIVE:
         message = f"{title} takes {name} or {problem.expected}, not both, and stops at start."
         return replace(

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from specconf.compat.view import View
@@ -60,6 +61,7 @@ def resolve(launch: Launch, view: View) -> Settings:
         *from_argv.problems,
         *_twice(builder.build(), view),
         *_not_literal(words, view),
+        *_text_in_code(words, view),
     ]:
         builder.problem(problem)
     for word in (*from_file.unresolved, *from_argv.unresolved):
@@ -203,6 +205,18 @@ def _not_literal(words: list[Word], view: View) -> Iterator[Problem]:
         if not _literal_as_json(text):
             expected = "a Python literal (True, False and None, not true, false and null)"
             yield Problem(ProblemKind.NOT_JSON, SCOPE, _CONFIG_FLAGS[0], text, expected, where=words[index].span)
+
+
+def _text_in_code(words: Sequence[Word], view: View) -> Iterator[Problem]:
+    """A speculative config that code hands to the engine's classes as a text: only the command line's parser reads those.
+
+    EngineArgs.create_speculative_config, vllm/engine/arg_utils.py: `update` (0.8.3 on), `items` (0.33.0) of what is given.
+    """
+    if does(view, "separate_flags"):
+        return
+    for flag, word in pairwise(words):
+        if flag.exact and word.quoted and flag.value == _CONFIG_FLAGS[0]:
+            yield Problem(ProblemKind.TEXT_IN_CODE, SCOPE, _CONFIG, word.value or "", "a dict", where=flag.span)
 
 
 def _literal_texts(words: Sequence[Word]) -> Iterator[tuple[int, str, str]]:
