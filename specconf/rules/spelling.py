@@ -173,6 +173,11 @@ def _unknown(
     )
 
 
+def says_nothing(finding: Finding) -> bool:
+    """Whether nothing is known of an option: it is not in a list that is known in part, and near to nothing in it."""
+    return finding.code == "SC101" and finding.effect is Effect.WARNS and not finding.fix
+
+
 def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:
     if setting.path.startswith("env."):
         return
