@@ -18,7 +18,7 @@ from specconf.engines.options import as_text
 from specconf.findings import Effect, Finding, Severity
 from specconf.lint.joining import joined_flags
 from specconf.lint.keyed import joined_keys, object_in_code, renamed_keyword
-from specconf.lint.quoting import cut_off, kept_quotes, literal_variables, meant_json
+from specconf.lint.quoting import joined_again, kept_quotes, literal_variables, meant_json
 from specconf.lint.site import Change, Remove, Rename, Replace, Site
 from specconf.lint.tags import bare_tag
 from specconf.rules.othernames import successor
@@ -236,7 +236,7 @@ FIXERS: tuple[Row, ...] = (
     Row(("SC703", "SC103"), meant_json),
     Row(("SC705",), literal_variables),
     Row(("SC706",), kept_quotes),
-    Row(("SC704",), cut_off, safe=False),
+    Row(("SC704",), joined_again, safe=False),
     Row(("SC103",), near_choice, safe=False),
     Row(("SC101",), near_flag, safe=False),
     Row(("SC101", "SC106"), without_option, safe=False),

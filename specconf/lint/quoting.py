@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from specconf.findings import Finding
-from specconf.lint.edits import Edit
-from specconf.lint.site import Argv, Change, Replace, Site
+from specconf.lint.cutoff import Why
+from specconf.lint.site import Change, Replace, Site
 from specconf.lint.writing import in_shell
 from specconf.rules.notjson import diagnose
 
@@ -108,45 +108,39 @@ def kept_quotes(site: Site, finding: Finding) -> Iterator[Change]:
             yield Change((Replace(index, before + text[1:-1]),))
 
 
-def cut_off(site: Site, finding: Finding) -> Iterator[Change]:
-    """Flags on the lines behind a launch: the line before gets its backslash, a comment in between goes above the launch."""
-    orphans = site.judged.read.orphans
-    place = site.bounds(orphans[0].span) if orphans else None
-    last = max((found[1] for word in site.argv if (found := site.bounds(word.span))), default=0)
-    if place is None or finding.option != orphans[0].text.partition("=")[0] or not 0 < last <= place[0]:
+def joined_again(site: Site, finding: Finding) -> Iterator[Change]:
+    """Flags on the lines behind a launch: the line before gets its mark, blanks behind it go, a comment goes above."""
+    cut = site.judged.cut
+    if cut is None or cut.end < 0 or cut.where != finding.where or cut.why is Why.WINDOWS:
         return
-    between = re.fullmatch(
-        r"(?P<own>[ \t]*(?P<back>\\)?[ \t]*\r?\n)(?P<comments>(?:[ \t]*(?:#[^\n]*)?\r?\n)*)[ \t]*",
-        site.text[last : place[0]],
-    )
-    if between is None:
-        return
-    words: Argv = (*site.values, *(word.value for word in orphans))
-    edits: list[Edit] = []
-    if not between["back"]:
-        edits.append(site.edit(last, last, " \\"))
-    if between["comments"]:
-        start = last + len(between["own"])
-        edits.append(site.edit(start, start + len(between["comments"]), ""))
-        above = _launch_line(site)
-        if above is None:
+    mark, comment = cut.language.mark, cut.language.comment
+    own_end = cut.end + len(cut.own)
+    line_end = "\r\n" if cut.own.endswith("\r\n") else "\n"
+    said = re.search(rf"{comment}[^\r\n]*", cut.own)
+    if said and cut.why is not Why.COMMENT:
+        return  # a comment ends the line that lacks its mark
+    between = site.text[own_end : cut.first]
+    lines = [line.strip() for line in [said[0] if said else "", *between.splitlines()]]
+    comments = [line for line in lines if line]
+    indent = re.search(r"[ \t]*\Z", between)
+    edits = [site.edit(cut.end, cut.first, f" {mark}{line_end}{indent[0] if indent else ''}")]
+    if comments and not (cut.language.inside and not said):
+        if (above := _launch_line(site, mark)) is None:
             return
-        indent = re.match(r"[ \t]*", site.text[above:])
-        own = indent[0] if indent else ""
-        lines = between["comments"].splitlines(keepends=True)
-        comments = "".join(own + line.lstrip(" \t") for line in lines if line.strip())
-        if comments:
-            edits.insert(0, site.edit(above, above, comments))
-    if edits:
-        yield Change(edits=tuple(edits), argv=words)
+        start = re.match(r"[ \t]*", site.text[above:])
+        own = start[0] if start else ""
+        edits.insert(0, site.edit(above, above, "".join(f"{own}{line}{line_end}" for line in comments)))
+    elif comments:
+        edits = [site.edit(cut.end, own_end, f" {mark}{line_end}")]
+    yield Change(edits=tuple(edits), argv=(*site.values, *(word.value for word in cut.words)))
 
 
-def _launch_line(site: Site) -> int | None:
+def _launch_line(site: Site, mark: str) -> int | None:
     """The beginning of the line on which the launch's command begins, as far as lines are continued before it."""
     span = site.judged.read.launch.span
     if span is None or span.path != site.path:
         return None
     start = site.source.at(span.line)
-    while re.search(r"\\\r?\n\Z", site.text[:start]):
+    while re.search(rf"{re.escape(mark)}\r?\n\Z", site.text[:start]):
         start = site.text.rfind("\n", 0, start - 1) + 1
     return start

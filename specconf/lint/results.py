@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from specconf.findings import Finding, NotChecked
+    from specconf.lint.cutoff import Cut
     from specconf.lint.edits import Edit
     from specconf.lint.releases import Chosen
     from specconf.lint.suppress import Suppressed
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One launch with all that is said of it. `settings` is None where its release could not be judged; `side`: what the
-    release itself says, where it was asked.
+    """One launch with all that is said of it. `settings` is None where its release could not be judged; `cut`: flags that are
+    cut off from it; `side`: what the release itself says, where it was asked.
     """
 
     read: ReadLaunch
@@ -27,6 +28,7 @@ class Judged:
     findings: tuple[Finding, ...]
     not_checked: tuple[NotChecked, ...] = ()
     settings: Settings | None = None
+    cut: Cut | None = None
     side: SideBySide | None = None
 
     @property

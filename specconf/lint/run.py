@@ -13,6 +13,7 @@ from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
 from specconf.findings import Effect, Finding, Severity
+from specconf.lint.cutoff import Cut, cut_off
 from specconf.lint.keys import launch_keys
 from specconf.lint.releases import StatedInText, choose
 from specconf.lint.results import FileResult, Judged
@@ -83,11 +84,13 @@ class Linter:
         )
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
-        result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        result.launches = [
+            self._judged(*cut_off(found, chosen.name, stated.source), stated, Path(path).parent) for found in launches
+        ]
         suppress(result, comments)
         return result
 
-    def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
+    def _judged(self, found: ReadLaunch, cut: Cut | None, stated: StatedInText, folder: Path) -> Judged:
         name = found.launch.engine
         chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
         if not chosen.views:
@@ -99,7 +102,7 @@ class Linter:
         if len(chosen.views) > 1:
             others = (self._at(launch, engine, view, folder)[1].findings for view in chosen.views[1:])
             findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
-        shape = list(shape_findings(found, name, chosen.text, stated.source.text))
+        shape = list(shape_findings(found, cut, name, chosen.text))
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
@@ -109,7 +112,7 @@ class Linter:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
         unchecked = () if chosen.any_release else tuple(judgement.result.not_checked)
-        return Judged(found, chosen, tuple(placed), unchecked, settings)
+        return Judged(found, chosen, tuple(placed), unchecked, settings, cut)
 
     def _at(self, launch: Launch, engine: Engine, view: View, folder: Path) -> tuple[Settings, Judgement]:
         settings = engine.resolve(launch, view)

@@ -7,6 +7,7 @@ from specconf.report.text import not_checked_lines
 from tests.lint.conftest import lint_text
 
 FILE = """\
+# tensorrt-llm
 kv_cache_config:
   free_gpu_memory_fractio: 0.5
 print_iter_log: true
