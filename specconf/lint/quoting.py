@@ -6,25 +6,29 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from specconf.findings import Finding
+from specconf.findings import Finding, Severity
 from specconf.lint.cutoff import Why
 from specconf.lint.site import Change, Replace, Site
+from specconf.lint.wording import for_cmd
 from specconf.lint.writing import in_shell
 from specconf.rules.notjson import diagnose
 
 _VARIABLE = re.compile(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
 _QUOTES = "'\""
+_OF_CMD = (".bat", ".cmd")
 
 
 def meant_json(site: Site, finding: Finding) -> Iterator[Change]:
     """A value that is no JSON, where the JSON that was meant is known."""
     flag = site.flag_of(finding)
-    if flag is None:
+    if flag is None or finding.severity is not Severity.ERROR:
         return
     if site.judged.read.in_script:
-        yield from _unquoted_json(site, flag)
+        yield from _unquoted_json(site, flag, '"', lambda text: in_shell(text, "'"))
+    elif site.path.lower().endswith(_OF_CMD):
+        yield from _unquoted_json(site, flag, "'", for_cmd)
     found = site.value_of(flag)
     if found is None:
         return
@@ -34,8 +38,8 @@ def meant_json(site: Site, finding: Finding) -> Iterator[Change]:
         yield Change((Replace(word, before + diagnosis.meant),))
 
 
-def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
-    """JSON that stands in the script as it should reach the engine, but bare or in double quotes: its own are taken off."""
+def _unquoted_json(site: Site, flag: int, quote: str, write: Callable[[str], str]) -> Iterator[Change]:
+    """JSON that stands in the script as it should reach the engine, but bare or in quotes that do not keep its own."""
     place = site.bounds(site.argv[flag].span)
     if place is None:
         return
@@ -44,7 +48,7 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
     while site.text[start : start + 1] in (" ", "\t"):
         start += 1
     opening = site.text[start : start + 1]
-    inside = start + (opening == '"')
+    inside = start + (opening == quote)
     try:
         value, end = json.JSONDecoder().raw_decode(site.text, inside)
     except (ValueError, RecursionError):
@@ -52,8 +56,8 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
     text = site.text[inside:end]
     if not isinstance(value, dict) or re.search(r"[$`'\n]", text):
         return
-    stop = end + (opening == '"')
-    if (opening == '"' and site.text[end:stop] != '"') or not re.match(r"\s|\Z|[;&|)]", site.text[stop : stop + 1]):
+    stop = end + (opening == quote)
+    if (opening == quote and site.text[end:stop] != quote) or not re.match(r"\s|\Z|[;&|)]", site.text[stop : stop + 1]):
         return
     first = flag if inline else flag + 1
     last = _words_until(site, first, stop)
@@ -61,7 +65,7 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
         return
     name = f"{site.argv[flag].text.partition('=')[0]}=" if inline else ""
     after = (*site.values[:first], name + text, *site.values[last:])
-    yield Change(edits=(site.edit(start, stop, in_shell(text, "'")),), argv=after)
+    yield Change(edits=(site.edit(start, stop, write(text)),), argv=after)
 
 
 def _words_until(site: Site, first: int, stop: int) -> int | None:
@@ -106,6 +110,9 @@ def kept_quotes(site: Site, finding: Finding) -> Iterator[Change]:
         before, text = (f"{name}=", given) if sign and name.startswith("--") else ("", word.value)
         if len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]:
             yield Change((Replace(index, before + text[1:-1]),))
+            diagnosis = diagnose(text)
+            if diagnosis is not None and diagnosis.meant:
+                yield Change((Replace(index, before + diagnosis.meant),))
 
 
 def joined_again(site: Site, finding: Finding) -> Iterator[Change]:

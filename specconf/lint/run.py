@@ -21,7 +21,7 @@ from specconf.lint.shape import recoded, shape_findings, written_twice
 from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
-from specconf.lint.wording import as_keywords, in_code
+from specconf.lint.wording import as_keywords, in_code, in_language, of_one_version
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
 from specconf.readers.launches import mentions_program
@@ -85,7 +85,10 @@ class Linter:
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
         result.launches = [
-            self._judged(*cut_off(found, chosen.name, stated.source), stated, Path(path).parent) for found in launches
+            _in_words_of(
+                self._judged(*cut_off(found, chosen.name, stated.source), stated, Path(path).parent), chosen.name
+            )
+            for found in launches
         ]
         suppress(result, comments)
         return result
@@ -170,6 +173,17 @@ def with_files(launch: Launch, folder: Path) -> Launch:
         except (OSError, UnicodeDecodeError):
             continue  # what cannot be read is told as a file that is not known
     return replace(launch, files=(*launch.files, *found)) if found else launch
+
+
+def _in_words_of(judged: Judged, language: str) -> Judged:
+    """A launch whose findings about quoting fit the language of its file; what one version of it needs is no error."""
+    if language not in ("batch", "powershell"):
+        return judged
+    told = []
+    for finding in judged.findings:
+        found = in_language(finding, language) if finding.code in ("SC103", "SC703", "SC706") else finding
+        told.append(of_one_version(found) if language == "powershell" else found)
+    return replace(judged, findings=tuple(told))
 
 
 def _of_a_fork(finding: Finding) -> Finding:

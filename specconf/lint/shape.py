@@ -9,6 +9,7 @@ from dataclasses import replace
 from specconf.findings import Finding, Severity
 from specconf.lint.cutoff import Cut, Why
 from specconf.readers.found import ReadLaunch
+from specconf.rules.notjson import diagnose
 from specconf.settings import Origin, ProblemKind, Settings
 from specconf.words import Unresolved
 
@@ -79,9 +80,17 @@ def _kept_quotes(launch: ReadLaunch) -> Iterator[Finding]:
                 "SC706",
                 Severity.ERROR if text[1:2] in ("{", "[") else Severity.WARNING,
                 f"The quotes around {_short(text)} are part of the value here, where no shell takes them off.",
-                fix=f"Write the value without them: {text[1:-1][:200]}",
+                fix=_without_quotes(text),
                 where=word.span,
             )
+
+
+def _without_quotes(text: str) -> str:
+    """What to write in place of a quoted value: JSON as one word where it also lost its own quotes."""
+    diagnosis = diagnose(text) if text[1:2] == "{" and not text[1:].lstrip("{ ").startswith('"') else None
+    if diagnosis is not None and diagnosis.meant:
+        return f"Write it as one word, with its own quotes: '{diagnosis.meant}'"
+    return f"Write the value without them: {text[1:-1][:200]}"
 
 
 def _short(text: str) -> str:
