@@ -82,7 +82,11 @@ _CODES = (
     Code("SC701", "release-floats", "The release of a launch is not pinned."),
     Code("SC702", "release-unknown", "The release is newer or older than the database, or not a published one."),
     Code("SC703", "broken-quoting", "JSON that the quoting of its file breaks before the engine reads it."),
-    Code("SC704", "cut-off", "Flags that a comment or a missing backslash cuts off from their launch."),
+    Code(
+        "SC704",
+        "cut-off",
+        "Flags that a comment, or a mark of continuation that is missing or broken, cuts off from their launch.",
+    ),
     Code("SC705", "literal-variable", "A variable in single quotes, which the shell does not put in."),
     Code("SC706", "quotes-kept", "Quotes that no shell takes off, so that they are part of the value."),
     Code("SC707", "not-readable", "A file that mentions an engine and cannot be read as what it is."),

@@ -160,6 +160,7 @@ class Facts:
         self._derivations = derivations
         self._overridden: dict[str, Effective] = {}
         self._models = {"target": context.target, "draft": context.draft}
+        self._doubted: frozenset[str] = frozenset()
         self._roots: dict[str, Callable[[str], Fact]] = {
             "option": self._option,
             "asked": self._asked,
@@ -195,6 +196,8 @@ class Facts:
         if root not in {"option", "asked"}:
             fact = self.get(path)
             return None if isinstance(fact, Missing) else _is_set(fact)
+        if rest in self._doubted:
+            return None
         if self.settings.writes(rest):
             return True
         return None if self._may_be_hidden(rest) else False
@@ -216,6 +219,12 @@ class Facts:
     def answer(self, key: Hashable, work: Callable[..., _T], *of: Any) -> _T:
         """What somebody works out of facts, remembered until an option changes that was looked at for it."""
         return self._worked_out.get(key, work, *of)
+
+    def doubt(self, paths: frozenset[str]) -> None:
+        """Take options for unknown, whatever is or is not written for them: it is not what was meant."""
+        self._doubted |= paths
+        for path in paths:
+            self._worked_out.forget(path)
 
     def effective(self, path: str) -> Effective:
         """An option in force and its origin: an override's id, `written`, `default` or `unknown`."""
@@ -264,7 +273,7 @@ class Facts:
         self._worked_out.looked_at(path)
         if path in self._overridden:
             return self._overridden[path].value
-        if path in self.settings:
+        if path in self.settings or path in self._doubted:
             return self._asked(path)
         if self._may_be_hidden(path):
             return Missing(UNREAD_WORDS, f"{path} may be set by a word that could not be read")
@@ -274,6 +283,8 @@ class Facts:
         return found
 
     def _asked(self, path: str) -> Fact:
+        if path in self._doubted:
+            return Missing(f"the value of {path}", "what is written is not what was meant")
         if path not in self.settings:
             return Missing(UNREAD_WORDS) if self._may_be_hidden(path) else Known(None)
         return as_fact(path, self.settings[path])

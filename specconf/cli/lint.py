@@ -29,7 +29,7 @@ from specconf.cli.selecting import known_codes, selection_options, statistics_te
 from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Finding, Severity
 from specconf.lint.globs import matches
-from specconf.lint.results import FileResult, launches_of
+from specconf.lint.results import FileResult, launches_of, told_once
 from specconf.report.formats import lint_text
 from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
@@ -146,6 +146,7 @@ def command(
     if form in _WITH_FIXES and fixing is not None:
         fixing.propose(results)
     asked = _ask(results, setup.linter(session), engine_python, verbose=verbose) if asking else None
+    told_once(results)
     for result in results:
         shown.filter(result)
     notices = _with_baseline(results, held, known, write_baseline)

@@ -23,6 +23,7 @@ from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
 _JSON_KEY = pattern(r'"((?:[^"\\]|\\.)*)"\s*:')
+_FLAG_NAME = pattern(r"--[A-Za-z][\w.-]*")
 _BLANK = pattern(r"\s")
 _NEGATIVE_NUMBER = pattern(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
@@ -77,9 +78,11 @@ class ArgvReader:
 
     def _unknown_word(self, word: Word) -> None:
         name, equals, _ = word.raw.partition("=")
-        match = self._match(name) if equals and name.startswith("--") else None
+        match = self._match(name, exact=word.exact) if equals and name.startswith("--") else None
         if isinstance(match, _Match):
             self._write(match, Unresolved(word.raw.partition("=")[2]), name, word.span)
+        elif match is not None and _FLAG_NAME.fullmatch(name):
+            self.builder.problem(replace(match, where=word.span))
         elif word.may_be_many:
             self.builder.unresolved(word)
         else:
@@ -107,7 +110,7 @@ class ArgvReader:
             return
         match = self._match(name, exact=word.exact)
         if isinstance(match, Problem):
-            self.builder.problem(_placed(match, word.span))
+            self.builder.problem(replace(match, where=word.span))
             self._refused = True  # the words behind it are its own
             if not equals and not _BLANK.search(name) and rest and not (rest[0].value and _is_flag(rest[0].value)):
                 rest.pop(0)  # what follows an unknown flag is most likely its value
@@ -281,8 +284,11 @@ class ArgvReader:
             full, option = next(iter(longer.items()))
             return _Match(option, negated=full in option.no_names)
         if longer:
-            return Problem(ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)))
-        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near_names(name, self.names))
+            return Problem(
+                ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)), known_as=name
+            )
+        near = near_names(name, self.names)
+        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near, known_as=name)
 
     def _dotted_match(self, name: str) -> _Match | None:
         base, dot, key = name.partition(".")
@@ -314,10 +320,6 @@ def _key_places(word: Word) -> dict[str, Span]:
     for match in _JSON_KEY.finditer(word.value):
         found.setdefault(match[1], word.places.span_of(match.start(), match.end(1) + 1))
     return found
-
-
-def _placed(problem: Problem, span: Span | None) -> Problem:
-    return Problem(problem.kind, problem.scope, problem.spelling, near=problem.near, where=span)
 
 
 def _untyped(option: Option) -> Option:

@@ -37,6 +37,9 @@ _IN_GENERAL = pattern(
     re.IGNORECASE,
 )
 _COMMENT = pattern(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
+# What setuptools-scm makes of a checkout that has no tags.
+_NO_TAGS = pattern(r"v?0\.(?:1|0|0\.1)\.dev\d+")
+_BY_HAND = ("command line", "specconf comment", "project setting")
 _SPECCONF = pattern(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
@@ -221,9 +224,13 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
     try:
         view = database.at(release)
     except UnknownReleaseError as error:
-        finding = Finding(
-            "SC702", Severity.WARNING, error.message, engine=database.engine, release=release, where=where
-        )
+        message = error.message
+        if _NO_TAGS.match(release):
+            message = (
+                f"{database.engine} {release} is what a build from a checkout without its tags calls itself: it does not say "
+                "which release it is."
+            )
+        finding = Finding("SC702", Severity.WARNING, message, engine=database.engine, release=release, where=where)
         return Chosen((), release, how, where, (finding,))
     findings: tuple[Finding, ...] = ()
     if view.point.notice:
@@ -231,6 +238,14 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
             Finding(
                 "SC702", Severity.INFO, view.point.notice, engine=database.engine, release=release,
                 checked_as=view.point.checked_as, where=where,
+            ),
+        )  # fmt: skip
+    elif (known := view.point.checked_as) != release.removeprefix("v") and how in _BY_HAND:
+        message = f"{database.engine} {release} is read as its release {known}."
+        findings = (
+            Finding(
+                "SC702", Severity.INFO, message, engine=database.engine, release=release, checked_as=known,
+                fix=f"Write {known}.", where=where,
             ),
         )  # fmt: skip
     return Chosen((view,), release, how, where, findings, fork)

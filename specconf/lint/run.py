@@ -15,6 +15,7 @@ from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
 from specconf.errors import InputError
 from specconf.findings import Effect, Finding, Severity
+from specconf.lint.cutoff import Cut, cut_off
 from specconf.lint.keys import launch_keys
 from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.results import FileResult, Judged
@@ -25,6 +26,7 @@ from specconf.lint.spacing import with_spaced_equals
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
 from specconf.lint.verdicts import Verdict, Verdicts, as_read
+from specconf.lint.wording import as_keywords, in_code, in_language, of_one_version
 from specconf.patterns import pattern
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
@@ -90,13 +92,18 @@ class Linter(Struct, frozen=True):
         )
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
-        result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        result.launches = [
+            _in_words_of(
+                self._judged(*cut_off(found, chosen.name, stated.source), stated, Path(path).parent), chosen.name
+            )
+            for found in launches
+        ]
         if chosen.name == "shell":
             result.mentioned = unclaimed(text, path, launches)
         suppress(result, comments)
         return result
 
-    def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
+    def _judged(self, found: ReadLaunch, cut: Cut | None, stated: StatedInText, folder: Path) -> Judged:
         name = found.launch.engine
         chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
         if not chosen.views:
@@ -106,15 +113,17 @@ class Linter(Struct, frozen=True):
             (as_read(launch), chosen.any_release, *(view.release for view in chosen.views)),
             lambda: self._verdict(launch, engine, folder, chosen),
         )
-        shape = list(shape_findings(found, name, chosen.text, stated.lines))
+        shape = list(shape_findings(found, cut, name, chosen.text))
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
         findings = with_spaced_equals(findings, launch.argv, engine.title)
+        if in_code(launch.argv):
+            findings, shape = [as_keywords(f) for f in findings], [as_keywords(f) for f in shape]
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
-        return Judged(found, chosen, tuple(placed), unchecked, settings)
+        return Judged(found, chosen, tuple(placed), unchecked, settings, cut)
 
     def _verdict(self, launch: Launch, engine: Engine, folder: Path, chosen: Chosen) -> Verdict:
         newest, *others = chosen.views
@@ -141,6 +150,17 @@ class Linter(Struct, frozen=True):
     def _at(self, launch: Launch, engine: Engine, view: View, folder: Path) -> tuple[Settings, Judgement]:
         settings = engine.resolve(launch, view)
         return settings, judge_settings(settings, engine, view, self.models(settings, engine, folder))
+
+
+def _in_words_of(judged: Judged, language: str) -> Judged:
+    """A launch whose findings about quoting fit the language of its file; what one version of it needs is no error."""
+    if language not in ("batch", "powershell"):
+        return judged
+    told = []
+    for finding in judged.findings:
+        found = in_language(finding, language) if finding.code in ("SC103", "SC703", "SC706") else finding
+        told.append(of_one_version(found) if language == "powershell" else found)
+    return replace(judged, findings=tuple(told))
 
 
 def _of_a_fork(finding: Finding) -> Finding:

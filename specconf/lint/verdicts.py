@@ -44,7 +44,7 @@ class Verdicts:
 def as_read(launch: Launch) -> Hashable:
     """All of a launch that a verdict depends on, with the places that findings may have; where it begins is none of that."""
     words = tuple(
-        (word, word.exact, word.places.span_of(0, len(word.value or "")) if word.places else None)
+        (word, word.exact, word.quoted, word.places.span_of(0, len(word.value or "")) if word.places else None)
         for word in (*launch.argv, *(word for _, word in launch.env))
     )
     files = tuple(

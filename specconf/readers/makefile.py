@@ -30,6 +30,7 @@ _EXPORT = pattern(r"(?P<un>un)?export\s+(?P<names>[\w.\s-]+)\Z")
 _OF_TARGET = pattern(r"[^:=#\t][^:=#]*:\s*(?:(?:export|override|private)\s+)*(?P<name>[\w.-]+)\s*(?::?:?|\?|\+)=")
 _TARGET = pattern(r"(?P<names>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<rest>.*)\Z", re.DOTALL)
 _OPENS, _CLOSES = pattern(r"\s*(ifeq|ifneq|ifdef|ifndef)\b"), pattern(r"\s*endif\b")
+_BROKEN_END = pattern(r"\\[ \t]+\Z")  # a backslash that continues nothing, as a blank follows it
 _DEFINE, _ENDEF = pattern(r"\s*define\s+(?P<name>[\w.-]+)"), pattern(r"\s*endef\b")
 
 
@@ -115,7 +116,8 @@ def _logical(source: SourceText) -> Iterator[Placed]:
 def _recipe(line: Placed) -> Placed:
     """A recipe line without make's own signs before it."""
     start = len(line.text) - len(line.text.lstrip("\t @+-"))
-    return line.part(start, len(line.text))
+    broken = _BROKEN_END.search(line.text, start)
+    return line.part(start, broken.start() if broken else len(line.text))
 
 
 def _assign(read: _Read, match: re.Match[str], line: Placed, *, certain: bool) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
-from msgspec.structs import fields, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.readers.source import SourceText
 from specconf.words import Places, Span
@@ -38,8 +38,8 @@ def _moved(value: Any, source: SourceText, outer: Places) -> Any:
         return tuple(_moved(one, source, outer) for one in value)
     if isinstance(value, Mapping):
         return {key: _moved(one, source, outer) for key, one in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        held = {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, Struct):
+        held = {name: getattr(value, name) for name in value.__struct_fields__}
         return replace(value, **{name: _moved(one, source, outer) for name, one in held.items()})
     if hasattr(value, "span_of"):
         return _Moved(value, source, outer)

@@ -11,7 +11,7 @@ from specconf.compat.database import load_database
 from specconf.compat.view import View
 from specconf.findings import Finding, Severity
 from specconf.lint.several import in_all, in_some
-from tests.lint.conftest import lint_text
+from tests.lint.conftest import Lint, lint_text
 
 SERVE = "vllm serve org/m\n"
 STATED = {
@@ -116,3 +116,17 @@ def test_where_no_release_is_stated_few_are_asked() -> None:
     assert in_all([replace(first, constraint=passing.id)], newest, others, _nobody) == []
     lasting = next(rule for rule, _ in newest.constraints if all(rule.ranges.holds(v.point) for v in others))
     assert in_all([replace(first, constraint=lasting.id)], newest, others, lambda _, wanted: wanted) != []
+
+
+def test_a_short_release_is_told_as_what_it_is_read_as(lint: Lint) -> None:
+    for given in ({"project": {"vllm": "0.30"}}, {"explicit": {"vllm": "0.30"}}):
+        found = [f for f in lint("vllm serve m\n", **given).all_findings if f.code == "SC702"]
+        assert [(f.message, f.fix) for f in found] == [("vllm 0.30 is read as its release 0.30.0.", "Write 0.30.0.")]
+    for exact in ("0.30.0", "v0.30.0"):
+        assert not lint("vllm serve m\n", project={"vllm": exact}).all_findings
+
+
+@pytest.mark.parametrize("release", ["0.1.dev123+g12abc", "0.0.1.dev7"])
+def test_a_build_without_tags_is_not_called_old(lint: Lint, release: str) -> None:
+    (finding,) = [f for f in lint("vllm serve m\n", vllm=release).all_findings if f.code == "SC702"]
+    assert "checkout without its tags" in finding.message
