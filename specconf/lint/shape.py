@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specconf.findings import Finding, Severity
+from specconf.lint.handing import handing_findings, is_escaped_blank
 from specconf.readers.found import ReadLaunch
 from specconf.settings import Origin, ProblemKind, Settings
 from specconf.words import Span, Unresolved, Word
@@ -19,13 +20,18 @@ _SHOWN = 40
 
 def shape_findings(launch: ReadLaunch, engine: str, release: str, text: str) -> Iterator[Finding]:
     """What the words of a launch show by themselves; `text` is that of their file."""
-    found = (*_cut_off(launch, text.split("\n")), *_literal_variables(launch), *_kept_quotes(launch))
+    found = (
+        *_cut_off(launch, text.split("\n")),
+        *_literal_variables(launch),
+        *_kept_quotes(launch),
+        *handing_findings(launch, text),
+    )
     yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
 
 
 def _cut_off(launch: ReadLaunch, lines: Sequence[str]) -> Iterator[Finding]:
     """Flags behind a comment or a line without its backslash: the shell runs them as a command of their own."""
-    if not launch.orphans:
+    if not launch.orphans or any(is_escaped_blank(word) for word in launch.launch.argv[-1:]):
         return
     first = launch.orphans[0]
     comment = _comment_between(launch, first, lines)
@@ -128,6 +134,8 @@ def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -
     told = {
         line for value in lines for line in (value, value - 1)
     }  # the option stands before its value, or a line above
+    causes = {one.where for one in shape if one.code in ("SC704", "SC706") and one.severity is Severity.ERROR}
+    findings = [one for one in findings if not (one.code in ("SC101", "SC103") and one.where in causes and one.where)]
     of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
     return [
         replace(finding, code="SC703") if quoting else finding

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+from specconf.readers.mistakes import Mistake
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
 from specconf.words import Span, Word
@@ -48,7 +49,7 @@ class Fragment:
     where they stand if they are a part of the document. `stated`: releases that the format itself states, the firmest first.
     `name`: what the file calls the process. `open_ended`: whether others may add words that the file does not show.
     `holes`: the characters that stand for parts that are not known (`templates`). `env_files`: files and objects not read
-    that may set further variables.
+    that may set further variables. `mistakes`: what the format does to the words that was not meant.
     """
 
     words: tuple[Word, ...] = ()
@@ -63,6 +64,7 @@ class Fragment:
     open_ended: bool = False
     holes: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[Word, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
 
 FragmentReader: TypeAlias = "Callable[[Document], Iterable[Fragment]]"

@@ -69,6 +69,7 @@ def container(
         files=mounted(node, volumes),
         env_files=env_files,
         name=text_at(node, "name") or name,
+        variable="$({})",
     )
 
 

@@ -15,6 +15,7 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.front_ends import as_engine
+from specconf.readers.mistakes import holds_flags, of_words, shell_arguments, takes_arguments
 from specconf.readers.nested import NestedScript
 from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
 from specconf.readers.source import Placed, SourceText
@@ -146,11 +147,9 @@ def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
 
 
 def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
-    inner = _script_word(command.words)
-    if inner is not None:
-        # What stands in the environment of the shell stands in that of everything it starts.
-        script = _inner_script(inner, command.span.path, _given(command.env))
-        return _in_script(inner.text, script, files, env_files)
+    at = script_index(command.words)
+    if at is not None:
+        return _in_shell(command, at, files, env_files)
     if command.nested is not None and command.nested.word in command.words[2:] and _operand(command.words) is not None:
         return _in_nested(command, command.nested, files, env_files)
     started = _started_script(command.words, files)
@@ -171,6 +170,28 @@ def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
             hint="check its quotes, brackets and line continuations with `bash -n`",
         )
     return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
+
+
+def _in_shell(
+    command: ShellCommand, at: int, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in the script that a shell is given. Words behind it are its arguments, though not meant as such where
+    the script does not look at them and they are options, or it is no launch without them.
+    """
+    inner, rest = command.words[at], command.words[at + 1 :]
+    # What stands in the environment of the shell stands in that of everything it starts.
+    script = _inner_script(inner, command.span.path, _given(command.env))
+    if not rest or takes_arguments(inner.text):
+        return _in_script(inner.text, script, files, env_files)
+    mistakes = (shell_arguments(rest),)
+    if len(script.commands) == 1 and not script.problems:
+        first = script.commands[0]
+        match, meant = match_program(first.words), match_program((*first.words, *rest))
+        if meant is not None and (holds_flags(rest) or match is None or match.length == len(first.words)):
+            found = _in_command(replace(first, words=(*first.words, *rest)), files, env_files)
+            return [replace(item, mistakes=mistakes) for item in found]
+    found = _in_script(inner.text, script, files, env_files)
+    return [replace(item, mistakes=mistakes) for item in found] if holds_flags(rest) else found
 
 
 def _in_nested(
@@ -219,6 +240,10 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    if fragment.mistakes:
+        found = [
+            replace(item, mistakes=(*item.mistakes, *of_words(fragment.mistakes, item.launch.argv))) for item in found
+        ]
     return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
 
 

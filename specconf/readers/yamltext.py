@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ DEEPEST_NESTING = 100
 LARGEST_DOCUMENT = 500_000  # nodes, those behind anchors counted wherever they are used
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
             " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}  # fmt: skip
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_KEPT_BREAKS = frozenset("\u2028\u2029")  # any other break is a line feed in the text of a scalar
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
 
 
@@ -211,13 +214,14 @@ def _placed(node: YamlNode) -> Placed:
 
 def _literal(text: str, start: int, end: int, value: str) -> list[int] | None:
     """A literal block: its lines without their indentation."""
-    at = text.find("\n", start) + 1
-    if at == 0:
+    broken = _BREAK.search(text, start)
+    if broken is None:
         return None
-    header = text[start : at - 1]
+    header, at = text[start : broken.start()], broken.end()
     body = text[at:end]
     digits = [int(c) for c in header.split("#")[0] if c.isdigit()]
-    first = next((line for line in body.split("\n") if line.strip(" ")), "")
+    lines = list(_lines(body))
+    first = next((line for line, _ in lines if line.strip(" ")), "")
     # An explicit indentation counts from the parent's, which the first line shows unless it begins with spaces of its own.
     indent = len(first) - len(first.lstrip(" "))
     if digits:
@@ -225,17 +229,27 @@ def _literal(text: str, start: int, end: int, value: str) -> list[int] | None:
         indent -= own
     places: list[int] = []
     shown = ""
-    for line in body.split("\n"):
+    for line, end_of_line in lines:
         cut = min(indent, len(line))
-        shown += line[cut:] + "\n"
+        shown += line[cut:] + (end_of_line if end_of_line in _KEPT_BREAKS else "\n")
         places += [*range(at + cut, at + len(line)), at + len(line)]
-        at += len(line) + 1
+        at += len(line) + (len(end_of_line) or 1)
     return places[: len(value)] if shown[: len(value)] == value else None
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The lines of a text as YAML breaks them, each with what breaks it."""
+    at = 0
+    for match in _BREAK.finditer(text):
+        yield text[at : match.start()], match[0]
+        at = match.end()
+    yield text[at:], ""
 
 
 def _aligned(text: str, start: int, end: int, value: str, style: str | None) -> list[int] | None:
     """Folded and quoted scalars: what is no white space stands in the text in the same order, escapes apart."""
-    at = (text.find("\n", start) + 1 or start) if style == ">" else start
+    header = _BREAK.search(text, start) if style == ">" else None
+    at = header.end() if header is not None else start
     places: list[int] = []
     for char in value:
         escaped = style == '"' and text.startswith("\\", at)
@@ -267,8 +281,8 @@ def _written(text: str, at: int, char: str, style: str | None) -> int:
 
 def _behind_line_breaks(text: str, at: int, end: int) -> int:
     """Behind backslashes at the ends of lines, which join them."""
-    while at + 1 < end and text[at] == "\\" and text[at + 1] == "\n":
-        at += 2
+    while at + 1 < end and text[at] == "\\" and (broken := _BREAK.match(text, at + 1)):
+        at = broken.end()
         while at < end and text[at] in " \t":
             at += 1
     return at
