@@ -18,7 +18,7 @@ from specconf.readers.interpolation import variables
 from specconf.readers.mistakes import Mistake, MistakeKind
 from specconf.readers.processes import Part, Process, named_in
 from specconf.readers.source import Placed
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.secrets import is_secret_name
 from specconf.words import Word
 
@@ -27,7 +27,7 @@ _DEEPEST_EXTENDS = 10
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """The processes of a compose file's services, in the order in which they are written."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         project = _Project(document, root)
         services = root.get("services")
         for name, node in services.items() if services is not None else ():

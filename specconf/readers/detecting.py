@@ -129,7 +129,8 @@ def _is_skypilot(path: str, text: str) -> bool:
 
 
 _MODULE = re.compile(
-    r"^[ \t-]+(?:[\w.]{1,60}\.)?(?:shell|command|raw|docker_container|podman_container|docker_compose(?:_v2)?):",
+    r"^[ \t-]+(?:[\w.]{1,60}\.)?(?:shell|command|raw|docker_container|podman_container|docker_compose(?:_v2)?"
+    r"|copy|blockinfile|k8s|helm):",
     re.MULTILINE,
 )
 _TASK = re.compile(r"^(?:[ ]*)- (?:name|hosts|import_playbook|block|ansible\.[\w.]+):", re.MULTILINE)

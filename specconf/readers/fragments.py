@@ -26,17 +26,22 @@ def nothing_around(_: str) -> None:
 
 @dataclass(frozen=True)
 class Document:
-    """A deploy file: its path, its text, and the files beside it. `engine`: the one to read option files for, if stated."""
+    """A deploy file: its path, its text, and the files beside it. `engine`: the one to read option files for, if stated.
+
+    `inside`: where the text stands, if it is a part of another file; `depth`: how many files it so is a part of.
+    """
 
     path: str
     text: str
     around: Around = nothing_around
     engine: str | None = None
+    inside: Placed | None = None
+    depth: int = 0
 
     @cached_property
     def source(self) -> SourceText:
         """The text with its lines."""
-        return SourceText(self.text, self.path)
+        return SourceText(self.text, self.path) if self.inside is None else self.inside.source()
 
 
 @dataclass(frozen=True, slots=True)

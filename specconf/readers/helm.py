@@ -5,7 +5,7 @@ What a chart's templates make of the values is not known: they may add words. Re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from specconf.readers.commandparts import (
     Item,
@@ -18,7 +18,7 @@ from specconf.readers.commandparts import (
     yaml_items,
 )
 from specconf.readers.fragments import Document, Fragment
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 _ARGUMENTS = ("args", "extraArgs", "extra_args", "vllmArgs", "engineArgs", "serverArgs", "additionalArgs", "arguments")
@@ -33,7 +33,12 @@ _FLAGS = {"enablePrefixCaching": "--enable-prefix-caching", "enableChunkedPrefil
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """The engines that a values file configures."""
-    for root in documents(document.text, document.path):
+    yield from in_roots(document, placed_documents(document.source))
+
+
+def in_roots(_document: Document, roots: Iterable[YamlNode]) -> Iterator[Fragment]:
+    """The engines of values, which may be a part of another file."""
+    for root in roots:
         specified: list[YamlNode] = []
         for spec in root.get("servingEngineSpec", "modelSpec") or ():
             specified.append(spec)

@@ -15,7 +15,7 @@ from specconf.readers.fragments import Document, Fragment
 from specconf.readers.kubepods import container, containers_of, volumes_of
 from specconf.readers.kustomize import Place, changes_of
 from specconf.readers.processes import Process
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 
 ResourceReader = Callable[[YamlNode, Cluster], Iterator[Fragment] | None]
 
@@ -39,7 +39,12 @@ _SINGLE = ("mainContainer", "runner", "container")
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """The processes of a manifest, in the order in which they are written."""
-    cluster = Cluster(document, documents(document.text, document.path))
+    yield from in_roots(document, placed_documents(document.source))
+
+
+def in_roots(document: Document, roots: list[YamlNode]) -> Iterator[Fragment]:
+    """The processes of objects, which may be a part of another file."""
+    cluster = Cluster(document, roots)
     config_maps = []
     for node in resources(cluster.roots):
         if text_at(node, "kind") == "ConfigMap":

@@ -22,7 +22,7 @@ from specconf.readers.fragments import Document, Fragment
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 # -- llama-swap
@@ -32,7 +32,7 @@ _MACRO = re.compile(r"\$\{(?P<name>[\w.-]+)\}")
 
 def llama_swap_fragments(document: Document) -> Iterator[Fragment]:
     """The command of each model. Line ends are blanks there, lines that begin with # are comments, macros are put in."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         models = root.get("models")
         for name, model in models.items() if models is not None else ():
             command = model.get("cmd")
@@ -76,7 +76,7 @@ _GPUSTACK_ENGINES = {"vllm": ("vllm", "serve"), "sglang": ("python3", "-m", "sgl
 def gpustack_fragments(document: Document) -> Iterator[Fragment]:
     """The commands of inference backends, by version, and the models that name a backend and its parameters."""
     template = Template(_DOUBLE)
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         for mapping in mappings_in(root):
             command, image = mapping.get("run_command"), mapping.get("image_name")
             if command is None and image is not None:
@@ -126,7 +126,7 @@ _NOTHING = re.compile(r"(?!)")
 
 def truss_fragments(document: Document) -> Iterator[Fragment]:
     """The start command of a Truss configuration's server, in its base image."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         command, image = root.get("docker_server", "start_command"), root.get("base_image", "image")
         if command is None or command.text is None:
             continue
@@ -145,7 +145,7 @@ _RECIPE_ENGINES = {"sglang": "sglang", "vllm": "vllm", "trtllm": "tensorrt-llm"}
 
 def srt_slurm_fragments(document: Document) -> Iterator[Fragment]:
     """The workers of a recipe: options as keys below `backend.<engine>_config.<role>`, or as a role's `args`."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         for recipe in (root, *(node for key, node in root.items() if key.text == "base")):
             yield from _workers(recipe)
 

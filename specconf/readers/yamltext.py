@@ -45,27 +45,15 @@ class YamlNode:
 
     def items(self) -> Iterator[tuple[YamlNode, YamlNode]]:
         """The keys and values of a mapping, its own before those merged in; nothing for other nodes."""
-        if self.kind != "mapping":
-            return
-        seen = set()
-        merged: list[Any] = []
-        for key, value in self.node.value:
-            if key.id == "scalar" and key.value == "<<":
-                merged += value.value if value.id == "sequence" else [value]
-                continue
-            seen.add(getattr(key, "value", None) if key.id == "scalar" else None)
+        for key, value in _members(self.node):
             yield YamlNode(key, self.source), YamlNode(value, self.source)
-        for node in merged:
-            for key, value in YamlNode(node, self.source).items():
-                if key.text not in seen:
-                    seen.add(key.text)
-                    yield key, value
 
     def get(self, *path: str) -> YamlNode | None:
         """The value at a path of keys, None where one is not there."""
         found: YamlNode | None = self
         for name in path:
-            found = next((value for key, value in found.items() if key.text == name), None) if found else None
+            held = _members_by_name(found.node).get(name) if found is not None else None
+            found = YamlNode(held, self.source) if held is not None else None
         return found
 
     @property
@@ -78,8 +66,7 @@ class YamlNode:
     @property
     def is_null(self) -> bool:
         """Whether the scalar is written as null or as nothing."""
-        # The C loader calls the plain style "", the other one None.
-        return self.kind == "scalar" and not self.node.style and self.node.value in ("", "~", "null", "Null", "NULL")
+        return self.kind == "scalar" and _is_null(self.node)
 
     @property
     def raw(self) -> str:
@@ -109,6 +96,53 @@ class YamlNode:
         if self.kind == "sequence":
             return [item.plain() for item in self]
         return {key.text: value.plain() for key, value in self.items()}
+
+
+def _members(node: Any) -> list[tuple[Any, Any]]:
+    """The keys and values of a mapping, its own before those merged in. Found once for each node: merges of merges would
+    else be looked through again wherever one of them is used.
+    """
+    if node.id != "mapping":
+        return []
+    known: list[tuple[Any, Any]] | None = getattr(node, "members", None)
+    if known is not None:
+        return known
+    found: list[tuple[Any, Any]] = []
+    seen: set[str | None] = set()
+    merged: list[Any] = []
+    for key, value in node.value:
+        if key.id == "scalar" and key.value == "<<":
+            merged += value.value if value.id == "sequence" else [value]
+            continue
+        seen.add(key.value if key.id == "scalar" else None)
+        found.append((key, value))
+    for other in merged:
+        for key, value in _members(other):
+            name = key.value if key.id == "scalar" else None
+            if name not in seen:
+                seen.add(name)
+                found.append((key, value))
+    node.members = found
+    return found
+
+
+def _members_by_name(node: Any) -> dict[str, Any]:
+    """The values of a mapping by their keys' texts, the first of each."""
+    known: dict[str, Any] | None = getattr(node, "by_name", None)
+    if known is not None:
+        return known
+    found: dict[str, Any] = {}
+    for key, value in _members(node):
+        if key.id == "scalar" and not _is_null(key):
+            found.setdefault(str(key.value), value)
+    if node.id == "mapping":
+        node.by_name = found
+    return found
+
+
+def _is_null(node: Any) -> bool:
+    # The C loader calls the plain style "", the other one None.
+    return not node.style and node.value in ("", "~", "null", "Null", "NULL")
 
 
 def documents(text: str, path: str) -> list[YamlNode]:

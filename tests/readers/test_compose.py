@@ -334,3 +334,12 @@ def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
 def test_many_unknown_variables() -> None:
     (item,) = read(service(f"command: org/m {'$X ' * 7_000}"))
     assert len(item.launch.argv) == 7_003
+
+
+def test_merges_of_merges_are_looked_through_once() -> None:
+    merged = "".join(f"x-b{n}: &b{n} {{<<: [*b{n - 1}, *b{n - 1}]}}\n" for n in range(1, 12))
+    base = "x-b0: &b0 {image: 'vllm/vllm-openai:v0.33.0', command: [org/m]}\n"
+    services = "".join(f"  s{n}:\n    <<: *b6\n" for n in range(100))
+    found = read_launches("compose.yaml", f"{base}{merged}services:\n{services}  last:\n    <<: *b11\n")
+    assert len(found) == 101
+    assert {tuple(texts(item)) for item in found} == {("vllm", "serve", "org/m")}
