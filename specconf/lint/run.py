@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
-from specconf.errors import InputError
+from specconf.errors import InputError, MissingPackage
 from specconf.findings import Effect, Finding, Severity
 from specconf.lint.keys import launch_keys
 from specconf.lint.releases import StatedInText, choose
@@ -67,6 +67,8 @@ class Linter:
         result = FileResult(path, text, chosen.name)
         try:
             launches = read_launches(path, text, around=around)
+        except MissingPackage as missing:
+            return FileResult(path, text, chosen.name, skipped=f"needs {missing.hint}")
         except InputError as error:
             if not (mentions_program(text) or any(image.repository in text for image in known_images())):
                 return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")

@@ -222,11 +222,16 @@ def _is_markdown(path: str, _text: str) -> bool:
     return path.lower().endswith((".md", ".mdx", ".markdown"))
 
 
+def _is_terraform(path: str, _text: str) -> bool:
+    return path.endswith((".tf", ".tf.json"))
+
+
 # Formats that are read only on request.
 ON_REQUEST = frozenset({"markdown"})
 
 # name, detector, module:function, whole (gives launches itself)
 DETECTORS: tuple[tuple[str, Detector, str, bool], ...] = (
+    ("terraform", _is_terraform, "terraform:fragments", False),
     ("kubernetes", _is_kubernetes, "kubernetes:fragments", False),
     ("compose", _is_compose, "compose:fragments", False),
     ("argv-json", _is_argv_json, "artifacts:argv_json_launches", True),
