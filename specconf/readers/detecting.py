@@ -175,13 +175,23 @@ _CHART_ARGUMENTS = re.compile(
 )
 
 
+_ENGINE_IMAGE = re.compile(
+    r"^[ \t-]*(?:image|repository):[ \t]*['\"]?[\w./-]*(?:vllm|sglang|tensorrt|trtllm)", re.M | re.I
+)
+_FLAGS_OF_CHART = re.compile(
+    r"^[ \t]*(?:[\w.-]+:[ \t]*(?:[>|][-+]?[ \t]*\n[ \t]*|\[[ \t]*)?|-[ \t]+)['\"]?--[a-z]", re.M
+)
+
+
 def _is_helm_values(path: str, text: str) -> bool:
     if not is_yaml(path) or _has_keys(text, "apiVersion", "kind"):
         return False
     if _has_keys(text, "servingEngineSpec") or "\nservingEngineSpec:" in text:
         return True
     named = "values" in _name(path).lower() and "image:" in text
-    return (named or _IMAGE_OF_CHART.search(text) is not None) and _CHART_ARGUMENTS.search(text) is not None
+    if not (named or _IMAGE_OF_CHART.search(text) or _ENGINE_IMAGE.search(text)):
+        return False
+    return _CHART_ARGUMENTS.search(text) is not None or _FLAGS_OF_CHART.search(text) is not None
 
 
 _HELM_NAME = re.compile(r"\.(?:Values|Release|Chart)\b")
