@@ -30,7 +30,7 @@ KINDS: dict[tuple[str, str], str] = {
     ("kaito.sh/", "InferenceSet"): "operators:kaito",
     ("ray.io/", "RayService"): "operators:ray_service",
     ("ray.io/", "RayJob"): "operators:ray_job",
-    ("kustomize.config.k8s.io/", "Kustomization"): "operators:nothing",
+    ("kustomize.config.k8s.io/", "Kustomization"): "overlays:overlay",
 }
 
 # One container under a name of its own: Dynamo's, OME's for the roles of an engine, and Argo's.
@@ -44,7 +44,11 @@ def fragments(document: Document) -> Iterator[Fragment]:
 
 def in_roots(document: Document, roots: list[YamlNode]) -> Iterator[Fragment]:
     """The processes of objects, which may be a part of another file."""
-    cluster = Cluster(document, roots)
+    yield from in_cluster(Cluster(document, roots))
+
+
+def in_cluster(cluster: Cluster) -> Iterator[Fragment]:
+    """The processes of the objects of one file."""
     config_maps = []
     for node in resources(cluster.roots):
         if text_at(node, "kind") == "ConfigMap":

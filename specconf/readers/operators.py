@@ -18,12 +18,6 @@ from specconf.readers.source import Placed
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Span, Word
 
-
-def nothing(_node: YamlNode, _cluster: Cluster) -> Iterator[Fragment]:
-    """A kind that starts nothing by itself: a kustomization's patches are read with the manifests beside it."""
-    yield from ()
-
-
 # -- KubeAI
 
 
