@@ -11,7 +11,6 @@ from specconf.readers.commandparts import (
     known,
     mappings_in,
     one_line,
-    option_words,
     plain_text,
     shell_script,
     split_items,
@@ -19,6 +18,7 @@ from specconf.readers.commandparts import (
 )
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.optionmaps import switches_and_values
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
@@ -217,7 +217,7 @@ def _worker(
         elif "model-path" not in told:
             words += (*known(["--model-path"], where), path)
         if options.kind == "mapping":
-            words += tuple(option_words(options, negated=engine == "vllm"))
+            words += tuple(switches_and_values(options))
         else:
             words += tuple(word for word, _ in yaml_items(options))
     stated = _stated(engine, recipe.get("identity", "frameworks", name), "identity.frameworks")
