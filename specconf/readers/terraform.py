@@ -13,6 +13,7 @@ from dataclasses import replace
 from specconf.errors import InputError
 from specconf.readers.cluster import Cluster
 from specconf.readers.commandparts import environment, mappings_in, yaml_items
+from specconf.readers.containers import image_of
 from specconf.readers.filling import Filled
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.hcl import Reader, first_error, parsed
@@ -144,6 +145,7 @@ class _Resource:
             if mapping.get("image") is not None and any(mapping.get(key) is not None for key in _PROGRAM_KEYS):
                 yield self._container(mapping)
                 continue
+            yield from self._overridden(mapping)
             text = next((node for key in _TEXTS if (node := mapping.get(key)) is not None and node.text), None)
             name = next((node.text for key in _FILE_NAMES if (node := mapping.get(key)) is not None), None)
             for key, value in mapping.items():
@@ -154,6 +156,20 @@ class _Resource:
                 elif key.text in _SCRIPTS and value.kind == "sequence":
                     lines = [item.placed() for item in value if item.text is not None]
                     yield from (Fragment(script=line, name=self.name) for line in lines if mentions_program(line.text))
+
+    def _overridden(self, mapping: YamlNode) -> Iterator[Fragment]:
+        """An engine's image whose words a provider keeps in a block of their own (`cmd` stands behind the entrypoint)."""
+        image = mapping.get("image")
+        word = image.word() if image is not None and image.text else None
+        if word is None or image_of(word) is None:
+            return
+        for _, value in mapping.items():
+            for held in value if value.kind == "sequence" else (value,):
+                entrypoint, command = held.get("entrypoint"), held.get("cmd") or held.get("command")
+                if command is not None and command.kind == "sequence":
+                    replaced = _parts(entrypoint) if entrypoint is not None and not entrypoint.is_null else None
+                    env = environment(mapping.get("env") or mapping.get("environment"))
+                    yield Process(replaced, _parts(command), word, env, name=self.name).fragment()
 
     def _of_text(self, key: str, node: YamlNode) -> Iterator[Fragment]:
         """The processes of a text: definitions of containers, a machine's first start, a script."""

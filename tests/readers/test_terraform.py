@@ -36,6 +36,7 @@ RESOURCES = {
     "aws_ecs_task_definition ": f"container_definitions = <<J\n{JSON_CONTAINERS}\nJ",
     "docker_container": f"image = {IMAGE}\ncommand = {ARGUMENTS}",
     "docker_container ": f'image = {IMAGE}\nentrypoint = ["vllm", "serve"]\ncommand = {ARGUMENTS}',
+    "cloud_container": f"image = {IMAGE}\noverrides = {{\n cmd = {ARGUMENTS}\n}}",
     "aws_instance": "user_data = <<-EOT\n  #!/bin/bash\n  docker run vllm/vllm-openai:${local.tag} ${var.m} \\\n"
     "    --seed ${local.seed}\n  EOT",
     "azurerm_linux_virtual_machine": "custom_data = base64encode(<<EOT\n#!/bin/bash\nvllm serve ${var.m} --seed 1\nEOT\n)",
