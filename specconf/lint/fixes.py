@@ -17,6 +17,7 @@ from msgspec import Struct
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.findings import Effect, Finding, Severity
+from specconf.lint.handing import continued_lines, right_variable, split_words, without_backslash
 from specconf.lint.joining import joined_flags
 from specconf.lint.keyed import joined_keys, object_in_code, renamed_keyword
 from specconf.lint.quoting import joined_again, kept_quotes, literal_variables, meant_json
@@ -236,6 +237,10 @@ FIXERS: tuple[Row, ...] = (
     Row(("SC703", "SC103"), meant_json),
     Row(("SC705",), literal_variables),
     Row(("SC706",), kept_quotes),
+    Row(("SC706",), without_backslash),
+    Row(("SC705",), right_variable),
+    Row(("SC704",), continued_lines),
+    Row(("SC709",), split_words),
     Row(("SC704",), joined_again, safe=False),
     Row(("SC103",), near_choice, safe=False),
     Row(("SC101",), near_flag, safe=False),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
-from specconf.errors import InputError
+from specconf.errors import InputError, MissingPackage
 from specconf.findings import Effect, Finding, Severity
 from specconf.lint.cutoff import Cut, cut_off
 from specconf.lint.keys import launch_keys
@@ -76,6 +76,8 @@ class Linter(Struct, frozen=True):
         self.known.begin(path)
         try:
             launches = read_launches(path, text, around=around)
+        except MissingPackage as missing:
+            return FileResult(path, text, chosen.name, skipped=f"needs {missing.hint}")
         except InputError as error:
             if not (mentions_program(text) or any(image.repository in text for image in known_images())):
                 return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")
@@ -113,7 +115,7 @@ class Linter(Struct, frozen=True):
             (as_read(launch), chosen.any_release, *(view.release for view in chosen.views)),
             lambda: self._verdict(launch, engine, folder, chosen),
         )
-        shape = list(shape_findings(found, cut, name, chosen.text))
+        shape = list(shape_findings(found, cut, name, chosen.text, stated.source.text))
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from specconf.findings import Finding, Severity
 from specconf.lint.cutoff import Cut, Why
+from specconf.lint.handing import handing_findings
 from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
 from specconf.rules.notjson import diagnose
@@ -19,9 +20,14 @@ _QUOTES = "'\""
 _SHOWN = 40
 
 
-def shape_findings(launch: ReadLaunch, cut: Cut | None, engine: str, release: str) -> Iterator[Finding]:
-    """What the words of a launch show by themselves; `cut`: what is cut off from it."""
-    found = (*_cut_off(cut), *_literal_variables(launch), *_kept_quotes(launch))
+def shape_findings(launch: ReadLaunch, cut: Cut | None, engine: str, release: str, text: str) -> Iterator[Finding]:
+    """What the words of a launch show by themselves. `cut`: what is cut off from it; `text`: that of its file."""
+    found = (
+        *_cut_off(cut),
+        *_literal_variables(launch),
+        *_kept_quotes(launch),
+        *handing_findings(launch, text),
+    )
     yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
 
 
@@ -138,6 +144,8 @@ def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -
     told = {
         line for value in lines for line in (value, value - 1)
     }  # the option stands before its value, or a line above
+    causes = {one.where for one in shape if one.code in ("SC704", "SC706") and one.severity is Severity.ERROR}
+    findings = [one for one in findings if not (one.code in ("SC101", "SC103") and one.where in causes and one.where)]
     of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
     return [
         replace(finding, code="SC703") if quoting else finding

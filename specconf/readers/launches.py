@@ -15,10 +15,19 @@ from specconf.readers.containers import Container, image_of, path_inside, starte
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.front_ends import as_engine
+from specconf.readers.mistakes import holds_flags, of_words, shell_arguments, takes_arguments
 from specconf.readers.nested import NestedScript
 from specconf.readers.pins import required
 from specconf.readers.programs import as_program, match_program, mentions_engine, mentions_program, prints_only
-from specconf.readers.running import SCRIPT, given_script, has_command_option, in_document, operand, read_from_input
+from specconf.readers.running import (
+    SCRIPT,
+    given_script,
+    has_command_option,
+    in_document,
+    operand,
+    read_from_input,
+    script_index,
+)
 from specconf.readers.scripts import Script, ShellCommand, ShellFile
 from specconf.readers.shell import read_shell
 from specconf.readers.source import Placed, holes_of
@@ -75,6 +84,9 @@ def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
     script = given_script(command.words, command.span.path)
     if script is not None:
         # What stands in the environment of the shell stands in that of everything it starts.
+        at = script_index(command.words)
+        if at is not None and command.words[at + 1 :]:
+            return _in_shell(command, at, script, files, env_files)
         return _in_nested(command, script, files, env_files)
     started = _started_script(command.words, files)
     if started is not None and started.placed is not None:
@@ -112,16 +124,42 @@ def _behind_unknown(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return stripped(words[at:])[0] if 0 < at < len(words) else ()
 
 
+def _in_shell(
+    command: ShellCommand, at: int, given: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in the script that a shell is given. Words behind it are its arguments, though not meant as such where
+    the script does not look at them and they are options, or it is no launch without them.
+    """
+    rest = command.words[at + 1 :]
+    if takes_arguments(given.text):
+        return _in_nested(command, given, files, env_files)
+    mistakes = (shell_arguments(rest),)
+    script = _nested_script(command, given)
+    if len(script.commands) == 1 and not script.problems:
+        first = script.commands[0]
+        match, meant = match_program(first.words), match_program((*first.words, *rest))
+        if meant is not None and (holds_flags(rest) or match is None or match.length == len(first.words)):
+            found = _in_command(replace(first, words=(*first.words, *rest)), files, env_files)
+            return [replace(item, mistakes=mistakes) for item in found]
+    found = _in_nested(command, given, files, env_files)
+    return [replace(item, mistakes=mistakes) for item in found] if holds_flags(rest) else found
+
+
 def _in_nested(
     command: ShellCommand, nested: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
 ) -> list[ReadLaunch]:
     """The launches in a script of which parts may not be known."""
+    return _in_script(nested.text, _nested_script(command, nested), files, env_files)
+
+
+def _nested_script(command: ShellCommand, nested: NestedScript) -> Script:
+    """A script within a command, whose environment and standard input are those of the command."""
     path = command.span.path
     script = read_shell(nested.text, path, inside=nested.places, given=_given(command.env), holes=nested.holes)
     if command.input is not None:
         commands = tuple(one if one.input is not None else replace(one, input=command.input) for one in script.commands)
         script = replace(script, commands=commands)
-    return _in_script(nested.text, script, files, env_files)
+    return script
 
 
 def _in_input(
@@ -180,6 +218,10 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    if fragment.mistakes:
+        found = [
+            replace(item, mistakes=(*item.mistakes, *of_words(fragment.mistakes, item.launch.argv))) for item in found
+        ]
     return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
 
 

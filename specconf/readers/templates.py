@@ -20,6 +20,7 @@ from specconf.words import Word
 # What a part stands for: its text, or None where it is not known.
 ValueOf: TypeAlias = "Callable[[re.Match[str]], str | None]"
 _FIRST, _LAST = 0xE000, 0xF8FF  # the private characters of Unicode
+OUTER_HOLES = 0xF000  # for the holes of a text in which others are made
 _DEEPEST = 8  # values that hold parts themselves
 _MOST_PUT_IN = 5_000_000  # characters; values that hold each other several times grow without end
 
@@ -29,8 +30,9 @@ def unknown_part(_: re.Match[str]) -> None:
 
 
 class Template(Struct):
-    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written;
-    `first`: the one that begins them.
+    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written.
+
+    `first`: the first of these characters, another one where a text in the file has holes of its own kind.
     """
 
     pattern: re.Pattern[str]
@@ -87,9 +89,9 @@ class Template(Struct):
             if known == written:
                 return char
         number = len(self.holes)
-        while number < _LAST - _FIRST and chr(self.first + number) in self.holes:
+        while number < _LAST - self.first and chr(self.first + number) in self.holes:
             number += 1
-        char = chr(self.first + min(number, _LAST - _FIRST))
+        char = chr(min(self.first + number, _LAST))
         self.holes[char] = written
         return char
 
