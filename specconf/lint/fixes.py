@@ -20,7 +20,7 @@ from specconf.findings import Effect, Finding, Severity
 from specconf.lint.handing import continued_lines, right_variable, split_words, without_backslash
 from specconf.lint.joining import joined_flags
 from specconf.lint.keyed import joined_keys, object_in_code, renamed_keyword
-from specconf.lint.quoting import joined_again, kept_quotes, literal_variables, meant_json
+from specconf.lint.quoting import joined_again, kept_quotes, literal_variables, meant_json, without_blanks
 from specconf.lint.site import Change, Remove, Rename, Replace, Site
 from specconf.lint.tags import bare_tag
 from specconf.rules.othernames import successor
@@ -240,6 +240,7 @@ FIXERS: tuple[Row, ...] = (
     Row(("SC706",), without_backslash),
     Row(("SC705",), right_variable),
     Row(("SC704",), continued_lines),
+    Row(("SC704",), without_blanks),
     Row(("SC709",), split_words),
     Row(("SC704",), joined_again, safe=False),
     Row(("SC103",), near_choice, safe=False),

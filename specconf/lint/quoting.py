@@ -116,6 +116,13 @@ def kept_quotes(site: Site, finding: Finding) -> Iterator[Change]:
                 yield Change((Replace(index, before + diagnosis.meant),))
 
 
+def without_blanks(site: Site, finding: Finding) -> Iterator[Change]:
+    """Flags behind a mark that blanks follow: without the blanks it continues the line, as it was written to do."""
+    cut = site.judged.cut
+    if cut is not None and cut.why is Why.BLANKS:
+        yield from joined_again(site, finding)
+
+
 def joined_again(site: Site, finding: Finding) -> Iterator[Change]:
     """Flags on the lines behind a launch: the line before gets its mark, blanks behind it go, a comment goes above."""
     cut = site.judged.cut

@@ -89,9 +89,10 @@ class Template(Struct):
             if known == written:
                 return char
         number = len(self.holes)
-        while number < _LAST - self.first and chr(self.first + number) in self.holes:
+        most = _LAST - self.first if self.first <= _LAST else _LAST - _FIRST
+        while number < most and chr(self.first + number) in self.holes:
             number += 1
-        char = chr(min(self.first + number, _LAST))
+        char = chr(self.first + min(number, most))
         self.holes[char] = written
         return char
 
