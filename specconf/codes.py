@@ -82,9 +82,13 @@ _CODES = (
     Code("SC701", "release-floats", "The release of a launch is not pinned."),
     Code("SC702", "release-unknown", "The release is newer or older than the database, or not a published one."),
     Code("SC703", "broken-quoting", "JSON that the quoting of its file breaks before the engine reads it."),
-    Code("SC704", "cut-off", "Flags that a comment or a missing backslash cuts off from their launch."),
-    Code("SC705", "literal-variable", "A variable in single quotes, which the shell does not put in."),
-    Code("SC706", "quotes-kept", "Quotes that no shell takes off, so that they are part of the value."),
+    Code(
+        "SC704",
+        "cut-off",
+        "Flags that a comment, or a mark of continuation that is missing or broken, cuts off from their launch.",
+    ),
+    Code("SC705", "literal-variable", "A variable that nothing puts in, or another one than is meant."),
+    Code("SC706", "quotes-kept", "Quotes or a backslash that no shell takes off, so that they are part of the value."),
     Code("SC707", "not-readable", "A file that mentions an engine and cannot be read as what it is."),
     Code(
         "SC708",
@@ -92,6 +96,7 @@ _CODES = (
         "A specconf comment that suppresses nothing, or that has no effect because it gives no reason or cannot be read.",
         "Remove the comment, or write `specconf: ignore[CODE] reason` or `specconf: release ENGINE=RELEASE`.",
     ),
+    Code("SC709", "not-started", "A command that its container cannot start as it is written."),
     Code(
         "SC901",
         "value-changes",

@@ -37,6 +37,10 @@ class InputError(SpecconfError):
     exit_code = 2
 
 
+class MissingPackage(InputError):
+    """What reads a kind of file is an extra that is not installed: the file is passed over, and that is told."""
+
+
 class UnknownReleaseError(UsageError):
     """A release older than the oldest known one, or text that is no version."""
 

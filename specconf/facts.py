@@ -5,8 +5,8 @@ A fact is known or missing; a missing one names what would have to be known. Not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -81,6 +81,46 @@ class Unavailable:
 
 
 Derivation: TypeAlias = "Callable[[Facts], Fact]"
+_T = TypeVar("_T")
+
+
+class WorkedOut:
+    """What was worked out of options in force, each with the options that were looked at for it.
+
+    An override changes one option, and most of what is known does not depend on it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[Any, set[str]]] = {}
+        self._of: dict[str, list[Hashable]] = {}  # by option: what was worked out of it
+        self._looking: list[set[str]] = []  # what is being worked out now, the innermost last
+
+    def looked_at(self, path: str) -> None:
+        """Say that an option is looked at for what is being worked out."""
+        if self._looking:
+            self._looking[-1].add(path)
+
+    def get(self, key: Hashable, work: Callable[..., _T], *of: Any) -> _T:
+        """What is known under a key, else what `work` gives; whatever that looks at counts for those who asked, too."""
+        found = self._known.get(key)
+        if found is None:
+            self._looking.append(set())
+            try:
+                value = work(*of)
+            finally:
+                looked_at = self._looking.pop()
+            found = self._known[key] = (value, looked_at)
+            for path in looked_at:
+                self._of.setdefault(path, []).append(key)
+        if self._looking:
+            self._looking[-1] |= found[1]
+        result: _T = found[0]
+        return result
+
+    def forget(self, path: str) -> None:
+        """Forget what was worked out of an option."""
+        for key in self._of.pop(path, ()):
+            self._known.pop(key, None)
 
 
 class Context(Struct, frozen=True):
@@ -112,21 +152,21 @@ class Facts:
         self.settings = settings
         self._may_hold_more = settings.may_hold_more
         self._defaults: dict[str, Fact] = {}
-        # What was worked out of the options in force, by whoever asks for it again; forgotten when one of them changes.
-        self.answers: dict[object, Any] = {}
+        self._worked_out = WorkedOut()
         self._model_path = model_path
         self._draft_path = draft_path
         self.context = context
         self._default = default
         self._derivations = derivations
-        self._derived: dict[str, Fact] = {}
         self._overridden: dict[str, Effective] = {}
+        self._models = {"target": context.target, "draft": context.draft}
+        self._doubted: frozenset[str] = frozenset()
         self._roots: dict[str, Callable[[str], Fact]] = {
             "option": self._option,
             "asked": self._asked,
             "env": self._env,
-            "target": context.target.fact,
-            "draft": context.draft.fact,
+            "target": self._of_target,
+            "draft": self._of_draft,
             # What the launch names as its model, whatever the engine serves in its place.
             "checkpoint": context.target.fact,
             "derived": self._derive,
@@ -149,29 +189,46 @@ class Facts:
         root, _, rest = path.partition(".")
         if root == "env":
             return self.settings.writes(f"env.{rest}")
-        if root == "option" and rest in self._overridden:
-            return _is_set(self._overridden[rest].value)
+        if root == "option":
+            self._worked_out.looked_at(rest)
+            if rest in self._overridden:
+                return _is_set(self._overridden[rest].value)
         if root not in {"option", "asked"}:
             fact = self.get(path)
             return None if isinstance(fact, Missing) else _is_set(fact)
+        if rest in self._doubted:
+            return None
         if self.settings.writes(rest):
             return True
         return None if self._may_be_hidden(rest) else False
 
     def override(self, path: str, value: Fact, origin: str) -> None:
-        """Set an option for the stages that follow; derived facts are computed anew.
+        """Set an option for the stages that follow; what was worked out of its value is worked out anew.
 
         Where the option names a model, the facts of that role are from now on those of the model it names.
         """
+        before = self._overridden.get(path)
         self._overridden[path] = Effective(value, origin)
+        if before is not None and alike(before.value, value):
+            return
         role = {self._model_path: "target", self._draft_path: "draft"}.get(path)
         if path and role:
-            self._roots[role] = self._model_of(role, value).fact
-        self._derived.clear()
-        self.answers.clear()
+            self._models[role] = self._model_of(role, value)
+        self._worked_out.forget(path)
+
+    def answer(self, key: Hashable, work: Callable[..., _T], *of: Any) -> _T:
+        """What somebody works out of facts, remembered until an option changes that was looked at for it."""
+        return self._worked_out.get(key, work, *of)
+
+    def doubt(self, paths: frozenset[str]) -> None:
+        """Take options for unknown, whatever is or is not written for them: it is not what was meant."""
+        self._doubted |= paths
+        for path in paths:
+            self._worked_out.forget(path)
 
     def effective(self, path: str) -> Effective:
         """An option in force and its origin: an override's id, `written`, `default` or `unknown`."""
+        self._worked_out.looked_at(path)
         if path in self._overridden:
             return self._overridden[path]
         if path in self.settings:
@@ -199,10 +256,24 @@ class Facts:
         """Every option that an override has set."""
         return dict(self._overridden)
 
+    def override_of(self, path: str) -> Effective | None:
+        """What an override has set an option to; None for one that none has."""
+        self._worked_out.looked_at(path)
+        return self._overridden.get(path)
+
+    def _of_target(self, path: str) -> Fact:
+        self._worked_out.looked_at(self._model_path)
+        return self._models["target"].fact(path)
+
+    def _of_draft(self, path: str) -> Fact:
+        self._worked_out.looked_at(self._draft_path)
+        return self._models["draft"].fact(path)
+
     def _option(self, path: str) -> Fact:
+        self._worked_out.looked_at(path)
         if path in self._overridden:
             return self._overridden[path].value
-        if path in self.settings:
+        if path in self.settings or path in self._doubted:
             return self._asked(path)
         if self._may_be_hidden(path):
             return Missing(UNREAD_WORDS, f"{path} may be set by a word that could not be read")
@@ -212,6 +283,8 @@ class Facts:
         return found
 
     def _asked(self, path: str) -> Fact:
+        if path in self._doubted:
+            return Missing(f"the value of {path}", "what is written is not what was meant")
         if path not in self.settings:
             return Missing(UNREAD_WORDS) if self._may_be_hidden(path) else Known(None)
         return as_fact(path, self.settings[path])
@@ -231,9 +304,7 @@ class Facts:
         return Missing(f"feature.{name}") if listed is None else Known(name in listed)
 
     def _derive(self, name: str) -> Fact:
-        if name not in self._derived:
-            self._derived[name] = self._derivations[name](self)
-        return self._derived[name]
+        return self._worked_out.get(name, self._derivations[name], self)
 
 
 def as_fact(path: str, value: Value) -> Fact:
@@ -243,6 +314,11 @@ def as_fact(path: str, value: Value) -> Fact:
     if isinstance(value, Candidates):
         return OneOf(value.values)
     return Known(value)
+
+
+def alike(left: Fact, right: Fact) -> bool:
+    """Whether two facts are the same; true is not 1."""
+    return left == right and repr(left) == repr(right)
 
 
 def _is_set(fact: Fact) -> bool | None:

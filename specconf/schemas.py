@@ -252,6 +252,7 @@ def _lint_schema() -> dict[str, Any]:
         "launches": launch,
         "not_checked": {**_not_checked(), "path": {"type": "string"}, "line": _position()},
         "skipped": {"path": {"type": "string"}, "why": {"type": "string"}},
+        "mentioned": {"path": {"type": "string"}, "line": _position(), "column": _position()},
     }
     return {
         "$schema": _DRAFT,

@@ -70,6 +70,8 @@ class ProblemKind(StrEnum):
     NOT_JSON = "not json"
     UNEXPECTED = "unexpected"
     OVERWRITTEN = "overwritten"
+    TEXT_IN_CODE = "text in code"  # where code has to give an object
+    EXCLUSIVE = "exclusive"  # beside what `expected` names
 
 
 class Problem(Struct, frozen=True):
@@ -77,7 +79,7 @@ class Problem(Struct, frozen=True):
 
     `scope` names the list of options the word was looked up in, `expected` says what would have been accepted, `near` holds
     spellings that are valid in this release and close to what was written. `left_out`: the word stands in a spec and was
-    not written to the launch, so the engine never sees it.
+    not written to the launch, so the engine never sees it. `known_as`: the spelling that the engine looks up in its place.
     """
 
     kind: ProblemKind
@@ -88,6 +90,12 @@ class Problem(Struct, frozen=True):
     near: tuple[str, ...] = ()
     where: Span | None = None
     left_out: bool = False
+    known_as: str = ""
+
+    @property
+    def looked_up(self) -> str:
+        """The spelling under which other releases are asked for it."""
+        return self.known_as or self.spelling
 
 
 class _StructOfAbstract(StructMeta, ABCMeta):
@@ -109,6 +117,9 @@ class Settings(Struct, Mapping[str, Value], frozen=True, metaclass=_StructOfAbst
 
     def __getitem__(self, path: str) -> Value:
         return self.items_by_path[path].value
+
+    def __contains__(self, path: object) -> bool:  # the inherited one asks for the value first, and rules ask often
+        return path in self.items_by_path
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.items_by_path)

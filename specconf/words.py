@@ -76,7 +76,8 @@ class Word(Struct, frozen=True, eq=False, repr_omit_defaults=True):
     `may_be_many` is true for a word that can expand to no word or several (`$EXTRA` unquoted, `"$@"`), and so may hold
     options of its own. `partial`: the text of a word that is known in part, with what is not known as it is written.
     `places`: where each character of the value stands, if that is known (a JSON over several lines). `exact`: the word stands
-    for a parameter that is named in code, which no parser completes from its beginning. Neither makes two words differ.
+    for a parameter that is named in code, which no parser completes from its beginning; `quoted`: for a text that code hands
+    on as a text, so that nothing reads an object out of it. None of the three makes two words differ.
     """
 
     value: str | None
@@ -85,6 +86,7 @@ class Word(Struct, frozen=True, eq=False, repr_omit_defaults=True):
     may_be_many: bool = False
     partial: str = ""
     exact: bool = False
+    quoted: bool = False
     places: Places | None = None
 
     def _compared(self) -> tuple[object, ...]:

@@ -26,10 +26,10 @@ from specconf.cli.common import (
 from specconf.cli.lint_jobs import Setup, judge_files
 from specconf.cli.project import Project
 from specconf.cli.selecting import known_codes, selection_options, statistics_text
-from specconf.errors import SpecconfError, UsageError
+from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Finding, Severity
 from specconf.lint.globs import matches
-from specconf.lint.results import FileResult, launches_of
+from specconf.lint.results import FileResult, launches_of, told_once
 from specconf.report.formats import lint_text
 from specconf.report.lint_text import render_lint, summary_line
 from specconf.report.model import selected
@@ -138,12 +138,15 @@ def command(
     results = judge_files(paths, setup, session, jobs=1 if fixes or asking else jobs)
     fixing = _fixing(setup, session, shown, unsafe=unsafe) if fixes else None
     if diff and fixing is not None:
-        return fixing.show(results)
+        changes = fixing.show(results)
+        _all_were_read(results)
+        return changes
     if fix and fixing is not None:
         results = fixing.write(results)
     if form in _WITH_FIXES and fixing is not None:
         fixing.propose(results)
     asked = _ask(results, setup.linter(session), engine_python, verbose=verbose) if asking else None
+    told_once(results)
     for result in results:
         shown.filter(result)
     notices = _with_baseline(results, held, known, write_baseline)
@@ -161,6 +164,7 @@ def command(
         click.echo(f"specconf: {summary_line(results)}", err=True)
     if fixing is not None:
         fixing.fail()
+    _all_were_read(results)
     _something_was_there(results, require_launch=require_launch, allow_empty=allow_empty)
     refused = asked is not None and asked.fails(results)
     return int(refused or any(failed(result.all_findings, str(threshold)) for result in results))
@@ -178,6 +182,19 @@ def _fixing(setup: Setup, session: Session, shown: _Shown, *, unsafe: bool) -> F
     from specconf.cli.lint_fix import Fixing
 
     return Fixing(setup.linter(session), unsafe, shown.wants)
+
+
+def _all_were_read(results: list[FileResult]) -> None:
+    """Raise where a file that the command line names could not be read, and that is not accepted; all else is told before."""
+    failures = [InputError(result.unread) for result in results if result.named and result.unread and _told(result)]
+    for failure in failures[1:]:
+        click.echo(f"specconf: {failure}", err=True)
+    if failures:
+        raise failures[0]
+
+
+def _told(result: FileResult) -> bool:
+    return bool(result.skipped) or any(finding.code == "SC707" for finding in result.findings)
 
 
 def _something_was_there(results: list[FileResult], *, require_launch: bool, allow_empty: bool) -> None:

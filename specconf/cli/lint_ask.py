@@ -13,7 +13,7 @@ from specconf.cli.asking import Asker
 from specconf.engines.registry import get_engine
 from specconf.findings import Severity
 from specconf.lint.results import FileResult, Judged
-from specconf.lint.run import Linter, with_files
+from specconf.lint.run import Linter
 from specconf.oracle.sided import Limits, SideBySide
 from specconf.report.asked import limit_lines, side_lines, tally_line, unasked_line
 from specconf.verify.launch_case import case_of_launch
@@ -73,6 +73,5 @@ def _asked(launch: Judged, linter: Linter, asker: Asker, folder: Path) -> SideBy
         return SideBySide(name, launch.chosen.text, not_asked=f"{why}: name one with --release {name}=R")
     engine = get_engine(name)
     models = linter.models(launch.settings, engine, folder)
-    words = with_files(launch.read.launch, folder)
-    case = case_of_launch(words, launch.settings, engine, views[0], models, errors)
+    case = case_of_launch(launch.read.launch, launch.settings, engine, views[0], models, errors)
     return case if isinstance(case, SideBySide) else asker.ask(case)

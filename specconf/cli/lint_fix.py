@@ -34,12 +34,16 @@ class Fixing(Struct):
             return Fixed(result.text, result.text, result)
         whole = self._whole(result)
         return fix_text(
-            self.linter, whole, around(path), unsafe=self.unsafe, wanted=lambda finding: self.wanted(path, finding)
+            self.linter,
+            whole,
+            around(path, result.under),
+            unsafe=self.unsafe,
+            wanted=lambda finding: self.wanted(path, finding),
         )
 
     def _whole(self, result: FileResult) -> FileResult:
         """A result with what its launches were judged with: those of other processes come without."""
-        return self.linter.text(result.path, result.text, around(result.path))
+        return self.linter.text(result.path, result.text, around(result.path, result.under))
 
     def show(self, results: list[FileResult]) -> int:
         """Print what would change; 1 where something would."""
@@ -81,7 +85,9 @@ class Fixing(Struct):
         """Put what would mend each finding into its result, for the formats that carry fixes."""
         for result in results:
             if not result.skipped and result.all_findings:
-                result.edits = mends(self.linter, self._whole(result), around(result.path), unsafe=self.unsafe)
+                result.edits = mends(
+                    self.linter, self._whole(result), around(result.path, result.under), unsafe=self.unsafe
+                )
 
     def fail(self) -> None:
         """Raise the first failure, once everything else is told."""

@@ -12,15 +12,18 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from specconf.cli.common import Session, read_input
+from specconf.errors import InputError
 from specconf.lint.files import Candidate, around, candidates, read_bytes
 from specconf.lint.globs import matches
 from specconf.lint.results import FileResult
-from specconf.lint.skipping import cannot_hold_a_launch
+from specconf.lint.skipping import TOO_LARGE, cannot_hold_a_launch
 
 if TYPE_CHECKING:
     from specconf.compat.database import Database
     from specconf.engines.base import Engine, Models
     from specconf.lint.run import Linter
+    from specconf.models.facts import ModelFacts
+    from specconf.models.hub import Unavailable
     from specconf.settings import Settings
 
 FEWEST = 64  # files that mention an engine, below which starting processes costs more than it saves
@@ -58,8 +61,20 @@ class _State(Struct):
 
     def models(self, settings: Settings, engine: Engine, folder: Path) -> Models:
         """The models that a launch names, looked for beside its file."""
-        self.session.base_dir = folder
-        return self.session.models_written(settings, engine)
+        from specconf.engines.base import Models
+        from specconf.models.view import written_models
+
+        self.session.resolver.base_dir = folder
+        return Models(*written_models(engine.model_path, engine.draft_path, settings, self._resolve))
+
+    def _resolve(self, ref: str) -> ModelFacts | Unavailable:
+        """A model by its name; one whose config cannot be read is not known, and no other launch suffers from it."""
+        from specconf.models.hub import Cause, Unavailable
+
+        try:
+            return self.session.resolver.resolve(ref)
+        except InputError as error:
+            return Unavailable(f"the config.json of {ref} cannot be read: {error.message}", Cause.UNREADABLE)
 
 
 def judge_files(paths: Sequence[str], setup: Setup, session: Session, *, jobs: int = 0) -> list[FileResult]:
@@ -69,7 +84,7 @@ def judge_files(paths: Sequence[str], setup: Setup, session: Session, *, jobs: i
     """
     found: list[FileResult | Candidate] = []
     for candidate in candidates(paths):
-        found.append(_skipped(candidate, session) or candidate)
+        found.append(_looked_at(candidate, session))
     waiting = [one for one in found if isinstance(one, Candidate)]
     if not waiting:
         return [one for one in found if isinstance(one, FileResult)]
@@ -86,30 +101,47 @@ def _worth(files: int) -> int:
     return max(1, min(usable, _MOST_JOBS, files // (FEWEST // 2)))
 
 
-def _skipped(candidate: Candidate, session: Session) -> FileResult | None:
-    """The result of a file that need not be parsed; None for one that does. The bytes are looked through and let go."""
+def _looked_at(candidate: Candidate, session: Session) -> FileResult | Candidate:
+    """The result of a file that need not be parsed, or what is to be judged. The bytes are looked through and let go, but
+    for those that can be read only once.
+    """
     if candidate.path == "-":
-        return None
+        return candidate
     if matches(candidate.path, session.project.exclude, session.project.folder):
         return FileResult(candidate.path, skipped=EXCLUDED)
-    data = read_bytes(candidate)
-    why = data if isinstance(data, str) else cannot_hold_a_launch(data)
-    return FileResult(candidate.path, skipped=why) if why else None
+    found = read_bytes(candidate)
+    if isinstance(found, bytes):
+        data = found
+    elif found.data is not None:
+        candidate, data = found, found.data
+    else:
+        return _not_read(candidate, found.unread)
+    why = cannot_hold_a_launch(data)
+    if why == TOO_LARGE:
+        return _not_read(candidate, why)
+    return FileResult(candidate.path, skipped=why) if why else candidate
+
+
+def _not_read(candidate: Candidate, why: str) -> FileResult:
+    return FileResult(candidate.path, skipped=why, unread=f"{candidate.path}: {why}.", named=candidate.named)
 
 
 def _judge(candidate: Candidate, linter: Linter) -> FileResult:
     if candidate.path == "-":
         return _standard_input(linter)
     data = read_bytes(candidate)
-    if isinstance(data, str):
-        return FileResult(candidate.path, skipped=data)
-    return linter.file(candidate.path, data, around(candidate.path))
+    if not isinstance(data, bytes):
+        return _not_read(candidate, data.unread)
+    result = linter.file(candidate.path, data, around(candidate.path, candidate.under))
+    result.named, result.under = candidate.named, candidate.under
+    return result
 
 
 def _standard_input(linter: Linter) -> FileResult:
     """What comes on standard input; where it is skipped, it keeps its text, which --fix prints as it came."""
     data = read_input("-")
-    result = linter.file("-", data)
+    result = linter.file("-", data, around("-"))
+    result.named = True
     return replace(result, text=data.decode("utf-8", "surrogateescape")) if result.skipped else result
 
 

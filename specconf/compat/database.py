@@ -141,6 +141,18 @@ class Database:
         """Scope → indexes of its option rows, in the order of the data."""
         return _grouped(self.raw_options.rows.column("scope"))
 
+    @cached_property
+    def rows_by_name(self) -> Mapping[tuple[str, str], tuple[int, ...]]:
+        """Scope and spelling → indexes of the option rows that have it in some release, in the order of the data."""
+        rows = self.raw_options.rows
+        table: dict[tuple[str, str], list[int]] = {}
+        for index, (scope, *names) in enumerate(
+            zip(rows.column("scope"), rows.column("names"), rows.column("no_names"), strict=True)
+        ):
+            for name in dict.fromkeys(name for several in names for name in several or ()):
+                table.setdefault((scope, name), []).append(index)
+        return {key: tuple(indexes) for key, indexes in table.items()}
+
     def option_row(self, index: int) -> Option:
         """One option row, typed when it is first asked for."""
         option = self._typed.get(index)
@@ -257,6 +269,7 @@ class OptionRows(Sequence[tuple[Ranges, Mapping[str, Any]]]):
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self._packed = rows.column("r")
+        self._ranges: dict[int, Ranges] = {}
         self._known: dict[int, tuple[Ranges, Mapping[str, Any]]] = {}
 
     def holds(self, index: int, point: Point) -> Ternary:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from specconf.compat.releases import Point, Ranges
@@ -30,6 +32,8 @@ class View:
         self.db = database
         self.point = point
         self._options: dict[str, tuple[tuple[Option, Ternary], ...]] = {}
+        self._positionals: dict[str, Sequence[Option]] = {}
+        self._ordered: dict[str, tuple[list[str], dict[str, int]]] = {}
 
     @property
     def engine(self) -> str:
@@ -62,6 +66,16 @@ class View:
         """Options by destination path; those known to hold come first. A path with none is not in it."""
         return _PathTable(self)
 
+    def spellings(self, scope: str, start: str) -> list[str]:
+        """The spellings of a scope that begin so, in the order of the data."""
+        ordered = self._ordered.get(scope)
+        if ordered is None:
+            places = {name: place for place, name in enumerate(self.names.get(scope, ()))}
+            ordered = self._ordered[scope] = (sorted(places), places)
+        names, places = ordered
+        found = takewhile(lambda name: name.startswith(start), islice(names, bisect_left(names, start), None))
+        return sorted(found, key=places.__getitem__)
+
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, Option]]:
         """Scope → spelling → option. A scope with none is not in it."""
@@ -93,12 +107,20 @@ class View:
         """What is known of a scope here; a scope without a row is unknown."""
         return self._scopes.get(name) or Scope(name, "unknown", "unknown", frozenset(), Ranges(()))
 
-    def methods(self) -> Iterator[tuple[Method, Ternary]]:
+    def methods(self) -> Sequence[tuple[Method, Ternary]]:
         """Method words that hold or may hold."""
-        for method in self.db.methods:
-            held = method.ranges.holds(self.point)
-            if held is not False:
-                yield method, held
+        return self._methods
+
+    @cached_property
+    def _methods(self) -> Sequence[tuple[Method, Ternary]]:
+        found = ((method, method.ranges.holds(self.point)) for method in self.db.methods)
+        return tuple((method, held) for method, held in found if held is not False)
+
+    def positionals(self, scope: str) -> Sequence[Option]:
+        """The options of a scope that are words without a name."""
+        if scope not in self._positionals:
+            self._positionals[scope] = tuple(o for o, _ in self.options_of(scope) if o.kind == "positional")
+        return self._positionals[scope]
 
     def method_words(self, spec_method: str) -> list[tuple[str, Ternary]]:
         """The engine's words for a spec method, non-aliases first."""

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from specconf.compat.rows import Option
 from specconf.compat.view import View
@@ -22,6 +23,7 @@ from specconf.words import Candidates, JsonValue, Span, Unresolved, Value, Word
 _HELP = ("-h", "--help")  # the parser's own: it prints and ends, and sets nothing
 _NO_VALUE = "no value: it is a switch"
 _JSON_KEY = pattern(r'"((?:[^"\\]|\\.)*)"\s*:')
+_FLAG_NAME = pattern(r"--[A-Za-z][\w.-]*")
 _BLANK = pattern(r"\s")
 _NEGATIVE_NUMBER = pattern(r"^-\d+(\.\d+)?$|^-\.\d+$")
 
@@ -52,7 +54,7 @@ class ArgvReader:
         self.grammar = grammar
         self.builder = builder
         self.names = view.names.get(grammar.scope, {})
-        self.positionals = [o for o, _ in view.options_of(grammar.scope) if o.kind == "positional"]
+        self.positionals = list(view.positionals(grammar.scope))
         self._dotted: dict[str, list[str]] = {}
         self._switched = ""  # the switch right before the word that is read now
         self._refused = False  # whether the word right before it was taken by nothing
@@ -76,9 +78,11 @@ class ArgvReader:
 
     def _unknown_word(self, word: Word) -> None:
         name, equals, _ = word.raw.partition("=")
-        match = self._match(name) if equals and name.startswith("--") else None
+        match = self._match(name, exact=word.exact) if equals and name.startswith("--") else None
         if isinstance(match, _Match):
             self._write(match, Unresolved(word.raw.partition("=")[2]), name, word.span)
+        elif match is not None and _FLAG_NAME.fullmatch(name):
+            self.builder.problem(replace(match, where=word.span))
         elif word.may_be_many:
             self.builder.unresolved(word)
         else:
@@ -106,7 +110,7 @@ class ArgvReader:
             return
         match = self._match(name, exact=word.exact)
         if isinstance(match, Problem):
-            self.builder.problem(_placed(match, word.span))
+            self.builder.problem(replace(match, where=word.span))
             self._refused = True  # the words behind it are its own
             if not equals and not _BLANK.search(name) and rest and not (rest[0].value and _is_flag(rest[0].value)):
                 rest.pop(0)  # what follows an unknown flag is most likely its value
@@ -280,8 +284,11 @@ class ArgvReader:
             full, option = next(iter(longer.items()))
             return _Match(option, negated=full in option.no_names)
         if longer:
-            return Problem(ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)))
-        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near_names(name, self.names))
+            return Problem(
+                ProblemKind.AMBIGUOUS, self.grammar.scope, written, near=tuple(sorted(longer)), known_as=name
+            )
+        near = near_names(name, self.names)
+        return Problem(ProblemKind.UNKNOWN, self.grammar.scope, written, near=near, known_as=name)
 
     def _dotted_match(self, name: str) -> _Match | None:
         base, dot, key = name.partition(".")
@@ -293,7 +300,7 @@ class ArgvReader:
     def _abbreviated(self, name: str) -> dict[str, Option]:
         if not self.grammar.abbreviations or not name.startswith("--") or len(name) < 3:
             return {}
-        return {full: option for full, option in self.names.items() if full.startswith(name)}
+        return {full: self.names[full] for full in self.view.spellings(self.grammar.scope, name)}
 
     def _problem(
         self, kind: ProblemKind, spelling: str, span: Span | None, *, value: str = "", expected: str = ""
@@ -315,14 +322,8 @@ def _key_places(word: Word) -> dict[str, Span]:
     return found
 
 
-def _placed(problem: Problem, span: Span | None) -> Problem:
-    return Problem(problem.kind, problem.scope, problem.spelling, near=problem.near, where=span)
-
-
 def _untyped(option: Option) -> Option:
     """A stand-in for an unknown member: its text is kept as it is."""
-    from dataclasses import replace
-
     return replace(option, kind="value", type="str", members="", choices=None, const=None)
 
 

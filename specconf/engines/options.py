@@ -181,3 +181,20 @@ def as_text(value: Any) -> str:
 def compact_json(value: JsonValue) -> str:
     """JSON without spaces; characters outside ASCII stay readable."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def python_literal(text: str) -> str:
+    """The JSON object in a text as Python writes it, keys and texts in double quotes; empty for any other text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    return _as_python(value) if isinstance(value, dict) else ""
+
+
+def _as_python(value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k, ensure_ascii=False)}: {_as_python(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_as_python, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -17,8 +17,10 @@ from msgspec import Struct
 from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.findings import Effect, Finding, Severity
+from specconf.lint.handing import continued_lines, right_variable, split_words, without_backslash
 from specconf.lint.joining import joined_flags
-from specconf.lint.quoting import cut_off, kept_quotes, literal_variables, meant_json
+from specconf.lint.keyed import joined_keys, object_in_code, renamed_keyword
+from specconf.lint.quoting import joined_again, kept_quotes, literal_variables, meant_json, without_blanks
 from specconf.lint.site import Change, Remove, Rename, Replace, Site
 from specconf.lint.tags import bare_tag
 from specconf.rules.othernames import successor
@@ -58,6 +60,7 @@ def renamed_key(site: Site, finding: Finding) -> Iterator[Change]:
     """A key of an option file that the release has under another name."""
     if (later := _later_name(site, finding)) is None or finding.where is None or finding.where.path != site.path:
         return
+    yield from renamed_keyword(site, finding, *later)
     old, new = (name.removeprefix("--") for name in later)
     place = site.bounds(finding.where)
     if place is not None and re.match(rf"['\"]?{re.escape(old)}['\"]?[ \t]*:\s", site.text[place[0] :]):
@@ -225,14 +228,21 @@ def _without_key(site: Site, key: str, flag: int) -> Iterator[Change]:
 FIXERS: tuple[Row, ...] = (
     Row(("SC101",), in_two),
     Row(("SC101",), joined_flags),
+    Row(("SC101",), joined_keys),
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_flag),
     Row(("SC101", "SC102", "SC105", "SC106"), renamed_key),
     Row(("SC2",), engines_value),
     Row(("SC702",), published_tag),
+    Row(("SC103",), object_in_code),
     Row(("SC703", "SC103"), meant_json),
     Row(("SC705",), literal_variables),
     Row(("SC706",), kept_quotes),
-    Row(("SC704",), cut_off, safe=False),
+    Row(("SC706",), without_backslash),
+    Row(("SC705",), right_variable),
+    Row(("SC704",), continued_lines),
+    Row(("SC704",), without_blanks),
+    Row(("SC709",), split_words),
+    Row(("SC704",), joined_again, safe=False),
     Row(("SC103",), near_choice, safe=False),
     Row(("SC101",), near_flag, safe=False),
     Row(("SC101", "SC106"), without_option, safe=False),

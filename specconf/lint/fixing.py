@@ -2,7 +2,8 @@
 
 A fix is kept if the file is still of its format and holds the same launches, the launch has the words that the fix speaks of,
 its finding is gone, and nothing new is found anywhere. An error may leave a remark behind (severity info) that its launch
-did not have: what the engine does with it was not known as long as it stopped.
+did not have: what the engine does with it was not known as long as it stopped. A safe fix changes nothing that something
+else reads, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from specconf.findings import Finding, Severity
 from specconf.lint.edits import Edit
 from specconf.lint.fixes import changes_for
 from specconf.lint.run import FileResult, Linter
+from specconf.lint.sharing import is_shared
 from specconf.lint.site import Argv, Site
 from specconf.readers.fragments import Around, nothing_around
 
@@ -76,7 +78,7 @@ def fix_text(
     """Fix a judged text, in rounds, until nothing more comes of it. `wanted`: which findings to fix."""
     fixed = Fixed(result.text, result.text, result)
     for _ in range(ROUNDS):
-        chosen = _Round(linter, fixed.result, around).chosen(unsafe=unsafe, wanted=wanted)
+        chosen = _Round(linter, fixed.result, around, unsafe=unsafe).chosen(wanted)
         if not chosen:
             break
         text = applied(fixed.text, [edit for fix in chosen for edit in fix.edits])
@@ -90,7 +92,7 @@ def mends(
     linter: Linter, result: FileResult, around: Around = nothing_around, *, unsafe: bool = False
 ) -> dict[Finding, tuple[Edit, ...]]:
     """What would mend each finding of a judged text by itself, where something would."""
-    one_round = _Round(linter, result, around)
+    one_round = _Round(linter, result, around, unsafe=unsafe)
     found: dict[Finding, tuple[Edit, ...]] = {}
     for fixes in proposals(result, unsafe=unsafe):
         if fixes[0].finding not in found and (right := one_round.first_right(fixes)) is not None:
@@ -120,13 +122,13 @@ def proposals(
 class _Round:
     """One pass over a text: fixes that do not touch each other, and are right alone and together."""
 
-    def __init__(self, linter: Linter, result: FileResult, around: Around) -> None:
-        self.linter, self.result, self.around = linter, result, around
+    def __init__(self, linter: Linter, result: FileResult, around: Around, *, unsafe: bool) -> None:
+        self.linter, self.result, self.around, self.unsafe = linter, result, around, unsafe
 
-    def chosen(self, *, unsafe: bool, wanted: Callable[[Finding], bool]) -> list[Fix]:
+    def chosen(self, wanted: Callable[[Finding], bool]) -> list[Fix]:
         kept: list[Fix] = []
         taken: list[Edit] = []
-        for fixes in proposals(self.result, unsafe=unsafe, wanted=wanted):
+        for fixes in proposals(self.result, unsafe=self.unsafe, wanted=wanted):
             apart = [fix for fix in fixes if not overlap(fix.edits, taken)]
             fix = self.first_right(apart, taken)
             if fix is not None:
@@ -137,11 +139,18 @@ class _Round:
     def first_right(self, fixes: Sequence[Fix], beside: Sequence[Edit] = ()) -> Fix | None:
         """The first that is right by itself, and beside other edits."""
         for fix in fixes:
-            if not is_right(self.result, self._with(fix.edits), fix):
+            after = self._with(fix.edits)
+            if not is_right(self.result, after, fix) or not (self.unsafe or self._is_its_own(after, fix)):
                 continue
             if not beside or nothing_new(self.result, self._with([*beside, *fix.edits])):
                 return fix
         return None
+
+    def _is_its_own(self, after: FileResult, fix: Fix) -> bool:
+        """Whether a fix changes its launch alone, and others that it is right for."""
+        if changes_others(self.result, after, fix):
+            return False
+        return not is_shared(self.result, fix.edits, fix.launch, self.around)
 
     def _with(self, edits: Sequence[Edit]) -> FileResult:
         return self.linter.text(self.result.path, applied(self.result.text, edits), self.around)
@@ -157,6 +166,22 @@ def is_right(before: FileResult, after: FileResult, fix: Fix) -> bool:
             return False
     key = _key(fix.finding)
     return _keys(after, fix.launch)[key] < _keys(before, fix.launch)[key]
+
+
+def changes_others(before: FileResult, after: FileResult, fix: Fix) -> bool:
+    """Whether a fix changes the words of a launch that it mends nothing of, of which it is not known to be right there."""
+    key = _key(fix.finding)
+    return any(
+        _words_of(before, at) != _words_of(after, at) and not _keys(after, at)[key] < _keys(before, at)[key]
+        for at in range(len(before.launches))
+        if at != fix.launch
+    )
+
+
+def _words_of(result: FileResult, at: int) -> list[str]:
+    launch = result.launches[at].read.launch
+    env = (f"{name}={word.text}" for name, word in launch.env)
+    return [*(word.text for word in launch.argv), *env, *(text for _, text in launch.files)]
 
 
 def _without_line_ends(values: Iterable[str | None]) -> list[str | None]:

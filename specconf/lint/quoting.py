@@ -6,26 +6,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from specconf.findings import Finding
-from specconf.lint.edits import Edit
-from specconf.lint.site import Argv, Change, Replace, Site
+from specconf.findings import Finding, Severity
+from specconf.lint.cutoff import Why
+from specconf.lint.site import Change, Replace, Site
+from specconf.lint.wording import for_cmd
 from specconf.lint.writing import in_shell
 from specconf.patterns import pattern
 from specconf.rules.notjson import diagnose
 
 _VARIABLE = pattern(r"\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
 _QUOTES = "'\""
+_OF_CMD = (".bat", ".cmd")
 
 
 def meant_json(site: Site, finding: Finding) -> Iterator[Change]:
     """A value that is no JSON, where the JSON that was meant is known."""
     flag = site.flag_of(finding)
-    if flag is None:
+    if flag is None or finding.severity is not Severity.ERROR:
         return
     if site.judged.read.in_script:
-        yield from _unquoted_json(site, flag)
+        yield from _unquoted_json(site, flag, '"', lambda text: in_shell(text, "'"))
+    elif site.path.lower().endswith(_OF_CMD):
+        yield from _unquoted_json(site, flag, "'", for_cmd)
     found = site.value_of(flag)
     if found is None:
         return
@@ -35,8 +39,8 @@ def meant_json(site: Site, finding: Finding) -> Iterator[Change]:
         yield Change((Replace(word, before + diagnosis.meant),))
 
 
-def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
-    """JSON that stands in the script as it should reach the engine, but bare or in double quotes: its own are taken off."""
+def _unquoted_json(site: Site, flag: int, quote: str, write: Callable[[str], str]) -> Iterator[Change]:
+    """JSON that stands in the script as it should reach the engine, but bare or in quotes that do not keep its own."""
     place = site.bounds(site.argv[flag].span)
     if place is None:
         return
@@ -45,7 +49,7 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
     while site.text[start : start + 1] in (" ", "\t"):
         start += 1
     opening = site.text[start : start + 1]
-    inside = start + (opening == '"')
+    inside = start + (opening == quote)
     try:
         value, end = json.JSONDecoder().raw_decode(site.text, inside)
     except (ValueError, RecursionError):
@@ -53,8 +57,8 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
     text = site.text[inside:end]
     if not isinstance(value, dict) or re.search(r"[$`'\n]", text):
         return
-    stop = end + (opening == '"')
-    if (opening == '"' and site.text[end:stop] != '"') or not re.match(r"\s|\Z|[;&|)]", site.text[stop : stop + 1]):
+    stop = end + (opening == quote)
+    if (opening == quote and site.text[end:stop] != quote) or not re.match(r"\s|\Z|[;&|)]", site.text[stop : stop + 1]):
         return
     first = flag if inline else flag + 1
     last = _words_until(site, first, stop)
@@ -62,7 +66,7 @@ def _unquoted_json(site: Site, flag: int) -> Iterator[Change]:
         return
     name = f"{site.argv[flag].text.partition('=')[0]}=" if inline else ""
     after = (*site.values[:first], name + text, *site.values[last:])
-    yield Change(edits=(site.edit(start, stop, in_shell(text, "'")),), argv=after)
+    yield Change(edits=(site.edit(start, stop, write(text)),), argv=after)
 
 
 def _words_until(site: Site, first: int, stop: int) -> int | None:
@@ -107,47 +111,51 @@ def kept_quotes(site: Site, finding: Finding) -> Iterator[Change]:
         before, text = (f"{name}=", given) if sign and name.startswith("--") else ("", word.value)
         if len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]:
             yield Change((Replace(index, before + text[1:-1]),))
+            diagnosis = diagnose(text)
+            if diagnosis is not None and diagnosis.meant:
+                yield Change((Replace(index, before + diagnosis.meant),))
 
 
-def cut_off(site: Site, finding: Finding) -> Iterator[Change]:
-    """Flags on the lines behind a launch: the line before gets its backslash, a comment in between goes above the launch."""
-    orphans = site.judged.read.orphans
-    place = site.bounds(orphans[0].span) if orphans else None
-    last = max((found[1] for word in site.argv if (found := site.bounds(word.span))), default=0)
-    if place is None or finding.option != orphans[0].text.partition("=")[0] or not 0 < last <= place[0]:
+def without_blanks(site: Site, finding: Finding) -> Iterator[Change]:
+    """Flags behind a mark that blanks follow: without the blanks it continues the line, as it was written to do."""
+    cut = site.judged.cut
+    if cut is not None and cut.why is Why.BLANKS:
+        yield from joined_again(site, finding)
+
+
+def joined_again(site: Site, finding: Finding) -> Iterator[Change]:
+    """Flags on the lines behind a launch: the line before gets its mark, blanks behind it go, a comment goes above."""
+    cut = site.judged.cut
+    if cut is None or cut.end < 0 or cut.where != finding.where or cut.why is Why.WINDOWS:
         return
-    between = re.fullmatch(
-        r"(?P<own>[ \t]*(?P<back>\\)?[ \t]*\r?\n)(?P<comments>(?:[ \t]*(?:#[^\n]*)?\r?\n)*)[ \t]*",
-        site.text[last : place[0]],
-    )
-    if between is None:
-        return
-    words: Argv = (*site.values, *(word.value for word in orphans))
-    edits: list[Edit] = []
-    if not between["back"]:
-        edits.append(site.edit(last, last, " \\"))
-    if between["comments"]:
-        start = last + len(between["own"])
-        edits.append(site.edit(start, start + len(between["comments"]), ""))
-        above = _launch_line(site)
-        if above is None:
+    mark, comment = cut.language.mark, cut.language.comment
+    own_end = cut.end + len(cut.own)
+    line_end = "\r\n" if cut.own.endswith("\r\n") else "\n"
+    said = re.search(rf"{comment}[^\r\n]*", cut.own)
+    if said and cut.why is not Why.COMMENT:
+        return  # a comment ends the line that lacks its mark
+    between = site.text[own_end : cut.first]
+    lines = [line.strip() for line in [said[0] if said else "", *between.splitlines()]]
+    comments = [line for line in lines if line]
+    indent = re.search(r"[ \t]*\Z", between)
+    edits = [site.edit(cut.end, cut.first, f" {mark}{line_end}{indent[0] if indent else ''}")]
+    if comments and not (cut.language.inside and not said):
+        if (above := _launch_line(site, mark)) is None:
             return
-        indent = re.match(r"[ \t]*", site.text[above:])
-        own = indent[0] if indent else ""
-        lines = between["comments"].splitlines(keepends=True)
-        comments = "".join(own + line.lstrip(" \t") for line in lines if line.strip())
-        if comments:
-            edits.insert(0, site.edit(above, above, comments))
-    if edits:
-        yield Change(edits=tuple(edits), argv=words)
+        start = re.match(r"[ \t]*", site.text[above:])
+        own = start[0] if start else ""
+        edits.insert(0, site.edit(above, above, "".join(f"{own}{line}{line_end}" for line in comments)))
+    elif comments:
+        edits = [site.edit(cut.end, own_end, f" {mark}{line_end}")]
+    yield Change(edits=tuple(edits), argv=(*site.values, *(word.value for word in cut.words)))
 
 
-def _launch_line(site: Site) -> int | None:
+def _launch_line(site: Site, mark: str) -> int | None:
     """The beginning of the line on which the launch's command begins, as far as lines are continued before it."""
     span = site.judged.read.launch.span
     if span is None or span.path != site.path:
         return None
     start = site.source.at(span.line)
-    while re.search(r"\\\r?\n\Z", site.text[:start]):
+    while re.search(rf"{re.escape(mark)}\r?\n\Z", site.text[:start]):
         start = site.text.rfind("\n", 0, start - 1) + 1
     return start

@@ -23,7 +23,7 @@ from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.found import ReadLaunch
 from specconf.readers.images import known_images
-from specconf.readers.source import SourceText
+from specconf.readers.source import SourceText, lines_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span, Word
 
@@ -37,6 +37,9 @@ _IN_GENERAL = pattern(
     re.IGNORECASE,
 )
 _COMMENT = pattern(r"^\s*(?:#|//|;|::|REM\b|rem\b|<!--|--\s)")
+# What setuptools-scm makes of a checkout that has no tags.
+_NO_TAGS = pattern(r"v?0\.(?:1|0|0\.1)\.dev\d+")
+_BY_HAND = ("command line", "specconf comment", "project setting")
 _SPECCONF = pattern(r"\bspecconf:")  # a comment that is meant for specconf: `suppress` reads those
 _BESIDE = 12  # lines before a launch in which a comment is beside it
 _HEAD = 8  # lines at the top of a file whose comments are about all of it
@@ -90,8 +93,9 @@ class StatedInText(Struct, dict=True):
         return self._found[key]
 
     @cached_property
-    def _lines(self) -> list[str]:
-        return self.source.text.split("\n")
+    def lines(self) -> list[str]:
+        """The text by its lines."""
+        return lines_of(self.source.text)
 
     def _pins(self, engine: str) -> Iterator[Stated]:
         name = _NAMES[engine]
@@ -104,7 +108,7 @@ class StatedInText(Struct, dict=True):
             re.I,
         )
         module = re.compile(rf"\b(?:module\s+load\s.*?\b{name}/|{name}[-/])v?{_VERSION}(?=[/\s'\"]|$)", re.I)
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             if _COMMENT.match(line) and not line.lstrip().startswith('# "'):
                 continue
             for match in pin.finditer(line):
@@ -145,7 +149,7 @@ class StatedInText(Struct, dict=True):
         )
         engines = list(_NAMES)
         version = re.compile(rf"(?<![\w.]){_VERSION}(?![\w+*'])")
-        for number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self.lines, 1):
             text = line if _COMMENT.match(line) else _trailing(line)
             if not text:
                 continue
@@ -220,9 +224,13 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
     try:
         view = database.at(release)
     except UnknownReleaseError as error:
-        finding = Finding(
-            "SC702", Severity.WARNING, error.message, engine=database.engine, release=release, where=where
-        )
+        message = error.message
+        if _NO_TAGS.match(release):
+            message = (
+                f"{database.engine} {release} is what a build from a checkout without its tags calls itself: it does not say "
+                "which release it is."
+            )
+        finding = Finding("SC702", Severity.WARNING, message, engine=database.engine, release=release, where=where)
         return Chosen((), release, how, where, (finding,))
     findings: tuple[Finding, ...] = ()
     if view.point.notice:
@@ -230,6 +238,14 @@ def _at(database: Database, release: str, how: str, where: Span | None, *, fork:
             Finding(
                 "SC702", Severity.INFO, view.point.notice, engine=database.engine, release=release,
                 checked_as=view.point.checked_as, where=where,
+            ),
+        )  # fmt: skip
+    elif (known := view.point.checked_as) != release.removeprefix("v") and how in _BY_HAND:
+        message = f"{database.engine} {release} is read as its release {known}."
+        findings = (
+            Finding(
+                "SC702", Severity.INFO, message, engine=database.engine, release=release, checked_as=known,
+                fix=f"Write {known}.", where=where,
             ),
         )  # fmt: skip
     return Chosen((view,), release, how, where, findings, fork)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,30 @@ from msgspec.structs import replace
 from specconf.compat.database import Database
 from specconf.engines.base import Engine, Models
 from specconf.engines.registry import get_engine
-from specconf.errors import InputError
+from specconf.errors import InputError, MissingPackage
 from specconf.findings import Effect, Finding, Severity
+from specconf.lint.cutoff import Cut, cut_off
 from specconf.lint.keys import launch_keys
-from specconf.lint.releases import StatedInText, choose
+from specconf.lint.releases import Chosen, StatedInText, choose
 from specconf.lint.results import FileResult, Judged
+from specconf.lint.several import in_all, in_some
 from specconf.lint.shape import recoded, shape_findings, written_twice
-from specconf.lint.skipping import LARGEST, cannot_hold_a_launch
+from specconf.lint.skipping import cannot_hold_a_launch, why_no_text
+from specconf.lint.spacing import with_spaced_equals
 from specconf.lint.suppress import Comments, Suppressed, SuppressedBy, read_comments
 from specconf.lint.tags import tag_findings
+from specconf.lint.verdicts import Verdict, Verdicts, as_read
+from specconf.lint.wording import as_keywords, in_code, in_language, of_one_version
 from specconf.patterns import pattern
 from specconf.readers.fragments import Around, nothing_around
 from specconf.readers.images import known_images
-from specconf.readers.launches import mentions_program
+from specconf.readers.mentions import unclaimed
+from specconf.readers.programs import mentions_program
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 from specconf.readers.source import SourceText
 from specconf.rules.judge import Judgement, judge_settings
+from specconf.rules.silence import always_said
+from specconf.rules.spelling import spelling_findings
 from specconf.words import Launch, Span
 
 if TYPE_CHECKING:
@@ -36,7 +45,7 @@ if TYPE_CHECKING:
 
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f]")
 
-__all__ = ["FileResult", "Judged", "Linter", "in_all", "in_some"]
+__all__ = ["FileResult", "Judged", "Linter"]
 
 
 class Linter(Struct, frozen=True):
@@ -47,18 +56,16 @@ class Linter(Struct, frozen=True):
     explicit: Mapping[str, str] = field(default_factory=dict)
     project: Mapping[str, str] = field(default_factory=dict)
     optional_formats: frozenset[str] = frozenset()
+    known: Verdicts = field(default_factory=Verdicts)
 
     def file(self, path: str, data: bytes, around: Around = nothing_around) -> FileResult:
         """Judge a file. Nothing is raised for what stands in it: what cannot be read is a finding."""
         if why := cannot_hold_a_launch(data):
             return FileResult(path, skipped=why)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return FileResult(path, skipped=f"not UTF-8 text (byte {error.start + 1})")
-        if "\0" in text:
-            return FileResult(path, skipped="no text file")
-        return self.text(path, text, around)
+        short, full, line, column = why_no_text(data)
+        if short:
+            return FileResult(path, skipped=short, unread=f"{Span(path, line, column)}: {full}.")
+        return self.text(path, data.decode("utf-8"), around)
 
     def text(self, path: str, text: str, around: Around = nothing_around) -> FileResult:
         """Judge a text."""
@@ -66,13 +73,17 @@ class Linter(Struct, frozen=True):
         if chosen is None:
             return FileResult(path, skipped="of no known kind")
         result = FileResult(path, text, chosen.name)
+        self.known.begin(path)
         try:
             launches = read_launches(path, text, around=around)
+        except MissingPackage as missing:
+            return FileResult(path, text, chosen.name, skipped=f"needs {missing.hint}")
         except InputError as error:
             if not (mentions_program(text) or any(image.repository in text for image in known_images())):
                 return FileResult(path, text, chosen.name, skipped="not readable, and without an engine's launch")
             hint = error.hint or ""
             where = error.where or Span(path)
+            result.unread = f"{where}: {error.message.rstrip('.')}."
             result.findings.append(
                 Finding("SC707", Severity.WARNING, _sentence(error.message), fix=_sentence(hint), where=where)
             )
@@ -83,31 +94,60 @@ class Linter(Struct, frozen=True):
         )
         comments = read_comments(path, text)
         launches = [comments.stated_for(found) for found in launches]
-        result.launches = [self._judged(found, stated, Path(path).parent) for found in launches]
+        result.launches = [
+            _in_words_of(
+                self._judged(*cut_off(found, chosen.name, stated.source), stated, Path(path).parent), chosen.name
+            )
+            for found in launches
+        ]
+        if chosen.name == "shell":
+            result.mentioned = unclaimed(text, path, launches)
         suppress(result, comments)
         return result
 
-    def _judged(self, found: ReadLaunch, stated: StatedInText, folder: Path) -> Judged:
+    def _judged(self, found: ReadLaunch, cut: Cut | None, stated: StatedInText, folder: Path) -> Judged:
         name = found.launch.engine
         chosen = choose(self.database(name), found, stated, explicit=self.explicit.get(name), project=self.project)
         if not chosen.views:
             return Judged(found, chosen, chosen.findings)
-        launch = with_files(found.launch, folder)
-        engine, newest = get_engine(name), chosen.views[0]
-        settings, judgement = self._at(launch, engine, newest, folder)
-        findings = judgement.findings
-        if len(chosen.views) > 1:
-            others = (self._at(launch, engine, view, folder)[1].findings for view in chosen.views[1:])
-            findings = in_all(findings, others) if chosen.any_release else in_some(findings, list(others))
-        shape = list(shape_findings(found, name, chosen.text, stated.source.text))
+        launch, engine = found.launch, get_engine(name)
+        settings, findings, unchecked = self.known.get(
+            (as_read(launch), chosen.any_release, *(view.release for view in chosen.views)),
+            lambda: self._verdict(launch, engine, folder, chosen),
+        )
+        shape = list(shape_findings(found, cut, name, chosen.text, stated.source.text))
         shape += written_twice(settings, name, chosen.text)
         shape += tag_findings(found, stated.source)
         findings = recoded(findings, settings, shape)
+        findings = with_spaced_equals(findings, launch.argv, engine.title)
+        if in_code(launch.argv):
+            findings, shape = [as_keywords(f) for f in findings], [as_keywords(f) for f in shape]
         if chosen.fork:
             findings = [_of_a_fork(finding) for finding in findings]
         placed = [_placed(finding, found.launch.span) for finding in (*chosen.findings, *shape, *findings)]
-        unchecked = () if chosen.any_release else tuple(judgement.result.not_checked)
-        return Judged(found, chosen, tuple(placed), unchecked, settings)
+        return Judged(found, chosen, tuple(placed), unchecked, settings, cut)
+
+    def _verdict(self, launch: Launch, engine: Engine, folder: Path, chosen: Chosen) -> Verdict:
+        newest, *others = chosen.views
+        settings, judgement = self._at(launch, engine, newest, folder)
+        findings = judgement.findings
+        if chosen.any_release:
+            sure = in_all(findings, newest, others, partial(self._still_met, launch, engine, folder))
+            return Verdict(settings, sure, ())
+        if others:
+            findings = in_some(findings, [self._at(launch, engine, view, folder)[1].findings for view in others])
+        return Verdict(settings, findings, tuple(judgement.result.not_checked))
+
+    def _still_met(
+        self, launch: Launch, engine: Engine, folder: Path, view: View, wanted: Sequence[Finding]
+    ) -> Iterable[Finding]:
+        """What another release says of a launch as far as it may be among the findings that are wanted of it.
+
+        What is wrong with words themselves is known without any rule, where no rule could leave it unsaid.
+        """
+        if all(always_said(finding) for finding in wanted):
+            return spelling_findings(engine.resolve(launch, view), engine, view)
+        return self._at(launch, engine, view, folder)[1].findings
 
     def judgement(self, launch: Launch, engine: Engine, view: View, folder: Path) -> Judgement:
         """What one release makes of a launch's words, by themselves."""
@@ -118,57 +158,15 @@ class Linter(Struct, frozen=True):
         return settings, judge_settings(settings, engine, view, self.models(settings, engine, folder))
 
 
-def in_all(findings: Sequence[Finding], others: Iterable[Sequence[Finding]]) -> list[Finding]:
-    """The findings of one release that every other one has, too: those alone are sure where no release is stated."""
-    left = {_key(finding): finding for finding in findings}
-    for other in others:
-        if not left:
-            break
-        met = {_key(finding) for finding in other}
-        left = {key: finding for key, finding in left.items() if key in met}
-    return [replace(finding, possible="every known release", releases="") for finding in left.values()]
-
-
-def in_some(findings: Sequence[Finding], others: Sequence[Sequence[Finding]]) -> list[Finding]:
-    """The findings of all releases of a range; what not every one of them has is a warning that says how many have it."""
-    sets = [findings, *others]
-    found: dict[tuple[object, ...], Finding] = {}
-    times: dict[tuple[object, ...], int] = {}
-    for one in sets:
-        for key, finding in {_key(finding): finding for finding in one}.items():
-            found.setdefault(key, finding)
-            times[key] = times.get(key, 0) + 1
-    return [
-        finding
-        if times[key] == len(sets)
-        else replace(
-            finding,
-            severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
-            possible=f"{times[key]} of {len(sets)}",
-        )
-        for key, finding in found.items()
-    ]
-
-
-def _key(finding: Finding) -> tuple[object, ...]:
-    return finding.code, finding.constraint, finding.option, finding.where
-
-
-def with_files(launch: Launch, folder: Path) -> Launch:
-    """A launch with the option files that it names and that lie beside its file."""
-    known = {name for name, *_ in launch.files}
-    found = []
-    for word in launch.argv:
-        name = (word.value or "").rpartition("=")[2]
-        if name in known or not name.endswith((".yaml", ".yml", ".json")) or name.startswith(("/", "{")):
-            continue
-        path = folder / name
-        try:
-            if path.is_file() and path.stat().st_size <= LARGEST:
-                found.append((name, path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError):
-            continue  # what cannot be read is told as a file that is not known
-    return replace(launch, files=(*launch.files, *found)) if found else launch
+def _in_words_of(judged: Judged, language: str) -> Judged:
+    """A launch whose findings about quoting fit the language of its file; what one version of it needs is no error."""
+    if language not in ("batch", "powershell"):
+        return judged
+    told = []
+    for finding in judged.findings:
+        found = in_language(finding, language) if finding.code in ("SC103", "SC703", "SC706") else finding
+        told.append(of_one_version(found) if language == "powershell" else found)
+    return replace(judged, findings=tuple(told))
 
 
 def _of_a_fork(finding: Finding) -> Finding:

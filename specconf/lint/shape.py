@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from specconf.findings import Finding, Severity
+from specconf.lint.cutoff import Cut, Why
+from specconf.lint.handing import handing_findings
 from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
+from specconf.rules.notjson import diagnose
 from specconf.settings import Origin, ProblemKind, Settings
-from specconf.words import Span, Unresolved, Word
+from specconf.words import Unresolved
 
 _VARIABLE = pattern(r"\$(?:\{[A-Za-z_]\w*[^}]*\}|[A-Za-z_]\w*)")
-_OPTION = pattern(r"--?[A-Za-z]")
 _QUOTES = "'\""
 _SHOWN = 40
 
 
-def shape_findings(launch: ReadLaunch, engine: str, release: str, text: str) -> Iterator[Finding]:
-    """What the words of a launch show by themselves; `text` is that of their file."""
-    found = (*_cut_off(launch, text.split("\n")), *_literal_variables(launch), *_kept_quotes(launch))
+def shape_findings(launch: ReadLaunch, cut: Cut | None, engine: str, release: str, text: str) -> Iterator[Finding]:
+    """What the words of a launch show by themselves. `cut`: what is cut off from it; `text`: that of its file."""
+    found = (
+        *_cut_off(cut),
+        *_literal_variables(launch),
+        *_kept_quotes(launch),
+        *handing_findings(launch, text),
+    )
     yield from (replace(finding, engine=engine, release=release, checked_as=release) for finding in found)
 
 
-def _cut_off(launch: ReadLaunch, lines: Sequence[str]) -> Iterator[Finding]:
-    """Flags behind a comment or a line without its backslash: the shell runs them as a command of their own."""
-    if not launch.orphans:
+def _cut_off(cut: Cut | None) -> Iterator[Finding]:
+    """Flags behind a comment or a line without its mark: they are read as something of their own."""
+    if cut is None:
         return
-    first = launch.orphans[0]
-    comment = _comment_between(launch, first, lines)
-    flags = ", ".join(word.text.partition("=")[0] for word in launch.orphans if _OPTION.match(word.text))
+    called = cut.language.called
+    ends, fix = {
+        Why.MISSING: ("before this line", f"End the line before with a {called}."),
+        Why.BLANKS: (f"at this {called}, which blanks follow", f"Remove the blanks behind the {called}."),
+        Why.COMMENT: ("at this comment", "Put the comment above the launch."),
+        Why.WINDOWS: (
+            f"at this {called}, which the line end of Windows follows",
+            "Save the file with the line ends of Unix (LF).",
+        ),
+    }[cut.why]
+    passed = "are not passed to it" if ", " in cut.flags else "is not passed to it"
     yield Finding(
         "SC704",
         Severity.ERROR,
-        f"The launch ends {'at this comment' if comment else 'before this line'}: {flags} is not passed to it, and the shell "
-        "runs it as a command of its own.",
-        fix="Put the comment above the launch." if comment else "End the line before with a backslash.",
-        where=comment or first.span,
-        option=first.text.partition("=")[0],
+        f"The launch ends {ends}: {cut.flags} {passed}, and {cut.language.does}.",
+        fix=fix,
+        where=cut.where,
+        option=cut.words[0].text.partition("=")[0],
     )
-
-
-def _comment_between(launch: ReadLaunch, first: Word, lines: Sequence[str]) -> Span | None:
-    """The comment that ends a launch whose line before it is continued."""
-    if launch.launch.span is None or first.span is None:
-        return None
-    for number in range(launch.launch.span.end_line, first.span.line):
-        text = lines[number - 1] if number <= len(lines) else ""
-        if text.lstrip().startswith("#"):
-            column = len(text) - len(text.lstrip()) + 1
-            return Span(first.span.path, number, column, number, len(text) + 1)
-    return None
 
 
 def _literal_variables(launch: ReadLaunch) -> Iterator[Finding]:
@@ -85,9 +87,17 @@ def _kept_quotes(launch: ReadLaunch) -> Iterator[Finding]:
                 "SC706",
                 Severity.ERROR if text[1:2] in ("{", "[") else Severity.WARNING,
                 f"The quotes around {_short(text)} are part of the value here, where no shell takes them off.",
-                fix=f"Write the value without them: {text[1:-1][:200]}",
+                fix=_without_quotes(text),
                 where=word.span,
             )
+
+
+def _without_quotes(text: str) -> str:
+    """What to write in place of a quoted value: JSON as one word where it also lost its own quotes."""
+    diagnosis = diagnose(text) if text[1:2] == "{" and not text[1:].lstrip("{ ").startswith('"') else None
+    if diagnosis is not None and diagnosis.meant:
+        return f"Write it as one word, with its own quotes: '{diagnosis.meant}'"
+    return f"Write the value without them: {text[1:-1][:200]}"
 
 
 def _short(text: str) -> str:
@@ -95,7 +105,11 @@ def _short(text: str) -> str:
 
 
 def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Finding]:
-    """Flags that are written again with another value: the engine's parser takes the last in silence."""
+    """Flags that are written again with another value: the engine's parser takes the last in silence.
+
+    What it refuses to take twice is told as that.
+    """
+    refused = {problem.where for problem in settings.problems if problem.kind is ProblemKind.EXCLUSIVE}
     for path, setting in settings.items_by_path.items():
         last = setting.final
         for earlier in setting.losers:
@@ -107,6 +121,7 @@ def written_twice(settings: Settings, engine: str, release: str) -> Iterator[Fin
                 or earlier.origin is not Origin.ARGV
                 or last.origin is not Origin.ARGV
                 or earlier.value == last.value
+                or last.where in refused
             ):
                 continue
             yield Finding(
@@ -129,6 +144,8 @@ def recoded(findings: list[Finding], settings: Settings, shape: list[Finding]) -
     told = {
         line for value in lines for line in (value, value - 1)
     }  # the option stands before its value, or a line above
+    causes = {one.where for one in shape if one.code in ("SC704", "SC706") and one.severity is Severity.ERROR}
+    findings = [one for one in findings if not (one.code in ("SC101", "SC103") and one.where in causes and one.where)]
     of_quoting = [finding.code == "SC103" and finding.where in broken for finding in findings]
     return [
         replace(finding, code="SC703") if quoting else finding

@@ -23,6 +23,7 @@ from specconf.errors import SpecconfError
 from specconf.findings import Finding, Severity
 from specconf.patterns import pattern
 from specconf.readers.found import ReadLaunch
+from specconf.readers.source import lines_of
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Span
 
@@ -37,6 +38,7 @@ _COMMENT_SIGNS = (
     ((".yaml", ".yml", ".tpl"), r"(?:\#|\{\{-?\s*/\*)"),
 )
 _SCRIPT_SIGN = r"\#"
+_STATED = pattern(r"(?P<engine>[A-Za-z][\w.-]*)\s*==?\s*(?P<release>[\"']?[\w.+!-]+[\"']?)")
 _PATTERN = pattern(r"SC\d{1,3}|[a-z][\w-]*/[\w./-]+")
 
 
@@ -132,7 +134,7 @@ def read_comments(path: str, text: str) -> Comments:
     sign = next((signs for suffixes, signs in _COMMENT_SIGNS if path.lower().endswith(suffixes)), _SCRIPT_SIGN)
     meant = re.compile(rf"(?P<before>^|^.*?\s)(?P<sign>{sign})\s*{_WORD}\s*(?P<said>.*)$", re.IGNORECASE)
     bare = re.compile(rf"^\s*(?:{sign}.*)?$", re.IGNORECASE)
-    lines = text.split("\n")
+    lines = lines_of(text)
     for number, line in enumerate(lines, 1):
         match = meant.match(line) if _WORD in line else None
         if match is None:
@@ -164,8 +166,7 @@ def _read(comments: Comments, said: str, where: Span, covers: int) -> None:
         else:
             comments.broken.append(_problem(*problem, where, Severity.WARNING))
     elif verb == "release":
-        for part in re.split(r"[\s,]+", rest.strip()):
-            _read_release(comments, part, where)
+        _read_releases(comments, rest, where)
     else:
         message = f"{verb or 'Nothing'!r} is nothing that a specconf comment can say."
         comments.broken.append(_problem(message, CODES[CODE].fix, where, Severity.WARNING))
@@ -184,15 +185,24 @@ def _ignore_problem(patterns: Sequence[str], closed: str, reason: str) -> tuple[
     return None
 
 
-def _read_release(comments: Comments, part: str, where: Span) -> None:
-    name, sign, release = part.partition("=")
-    release = release.lstrip("=").strip().strip("\"'")
+def _read_releases(comments: Comments, rest: str, where: Span) -> None:
+    """`ENGINE=RELEASE`, one or several; what is left over beside them is told once."""
+    for match in _STATED.finditer(rest):
+        _read_release(comments, match, where)
+    left = " ".join(part for part in re.split(r"[\s,]+", _STATED.sub(" ", rest)) if part)
+    if left or not _STATED.search(rest):
+        message = f"{repr(left) if left else 'This comment'} states no release."
+        engine, _, release = left.partition(" ")
+        meant = f"{engine.rstrip(':')}={release}" if re.fullmatch(r"v?\d[\w.+!-]*", release) else "ENGINE=RELEASE"
+        comments.broken.append(_problem(message, f"Write release {meant}.", where, Severity.WARNING))
+
+
+def _read_release(comments: Comments, match: re.Match[str], where: Span) -> None:
+    release = match["release"].strip("\"'")
     try:
-        engine = engine_name(name)
+        engine = engine_name(match["engine"])
     except SpecconfError:
-        engine = ""
-    if not engine or not sign or not release:
-        message = f"{part or 'This comment'!r} states no release."
+        message = f"{match[0]!r} states no release."
         comments.broken.append(_problem(message, "Write release ENGINE=RELEASE.", where, Severity.WARNING))
         return
     comments.releases.append(_Release(Stated(engine, release, Firmness.EXACT, "specconf comment", where), where))

@@ -17,7 +17,7 @@ from specconf.lint.bumping import bumps
 from specconf.lint.fixing import applied, fix_text, nothing_new
 from specconf.lint.releases import Chosen
 from specconf.lint.results import FileResult, Judged
-from specconf.lint.run import Linter, with_files
+from specconf.lint.run import Linter
 from specconf.lint.suppress import Comments, read_comments
 from specconf.readers.fragments import Around, nothing_around
 from specconf.rules.upgrade import Upgrade, compare
@@ -86,7 +86,7 @@ class Upgrader(Struct, frozen=True):
         if chosen.views[0].point.positions == goal.point.positions:
             return Compared(judged, why_not=f"it is at {goal.release} already")
         engine, views = get_engine(name), (chosen.views[0], goal)
-        launch = with_files(judged.read.launch, folder)
+        launch = judged.read.launch
         both = [linter.judgement(launch, engine, view, folder) for view in views]
         found = compare(both[0], both[1], engine, views, where=launch.span)
         return Compared(judged, _placed(found, judged))

@@ -106,18 +106,23 @@ def resolve_model(  # the surroundings are passed in; `Resolver` bundles them
 
 
 class Resolver(Struct):
-    """`resolve_model` with its surroundings, asking for each model once and giving up on a hub that did not answer."""
+    """`resolve_model` with its surroundings, asking for each model once and giving up on a hub that did not answer.
+
+    `base_dir` may change from one launch to the next: what lies there is asked for anew.
+    """
 
     mode: Mode = Mode.OFFLINE
     checkpoints: Mapping[str, CheckpointRow] = field(default_factory=dict)
     cache_dir: Path | None = None
     fetch: Fetch | None = None
     base_dir: Path | None = None
-    _seen: dict[tuple[str, str | None], ModelFacts | Unavailable] = field(default_factory=dict)
+    _seen: dict[tuple[Path | None, str, str | None], ModelFacts | Unavailable] = field(default_factory=dict)
 
     def resolve(self, ref: str, revision: str | None = None) -> ModelFacts | Unavailable:
         """The facts of `ref`, the same object however often it is asked."""
-        key = (ref, revision)
+        base = self.base_dir or Path()
+        local = bool(_LOOKS_LIKE_PATH.match(ref)) or _is_file(base / ref / "config.json")
+        key = (base if local else None, ref, revision)
         if key not in self._seen:
             found = resolve_model(
                 ref,

@@ -126,7 +126,7 @@ def _words(text: Placed) -> Iterator[Word]:
     """The words as a program of Windows splits its command line; what redirects is left out."""
     source, at = text.text, 0
     while at < len(source):
-        if source[at] in " \t":
+        if source[at] in " \t" or (source[at] == "^" and source[at + 1 : at + 2] in ("", " ", "\t")):
             at += 1
             continue
         redirect = _REDIRECT.match(source, at)
@@ -142,6 +142,8 @@ def _word(text: Placed, start: int) -> tuple[Word, int]:
     source, at, value, quoted = text.text, start, "", False
     while at < len(source) and (quoted or source[at] not in " \t<>"):
         char = source[at]
+        if char == "^" and not quoted and source[at + 1 : at + 2] in ("", " ", "\t"):
+            break  # a caret takes no meaning from a blank, which parts words all the same
         run = _SLASHES.match(source, at)
         slashes = len(run.group()) if run else 0
         if slashes and source.startswith('"', at + slashes):

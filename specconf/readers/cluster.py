@@ -47,6 +47,8 @@ class Cluster:
         self.document = document
         self.roots = roots
         self.used: set[str] = set()  # ConfigMaps that something in the file refers to
+        # Those whose kustomizations change its objects, the inner ones first.
+        self.layers: list[Cluster] = [self]
 
     @cached_property
     def kustomization(self) -> YamlNode | None:

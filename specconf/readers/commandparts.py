@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -104,33 +103,6 @@ def _value(node: YamlNode, template: Template | None) -> Word:
     if node.is_null:
         return Word("", node.span, node.raw)
     return template.word(node.placed(), node.raw.strip()) if template else node.word()
-
-
-def option_words(options: YamlNode, *, negated: bool) -> Iterator[Word]:
-    """Options written as keys as the words of a command, each at its place.
-
-    true is the bare option; false is `--no-…` where the engine knows that (`negated`), else nothing. A mapping is JSON.
-    """
-    for key, node in options.items():
-        if not key.text:
-            continue
-        name = "--" + key.text.lstrip("-").replace("_", "-")
-        flag = Word(name, key.span, key.raw.strip())
-        value = node.plain()
-        if value is True:
-            yield flag
-        elif value is False:
-            if negated:
-                yield Word("--no-" + name[2:], key.span, key.raw.strip())
-        elif node.kind == "sequence" and all(item.kind == "scalar" for item in node):
-            yield flag
-            yield from (item.word() for item in node)
-        elif node.kind != "scalar":
-            yield flag
-            yield Word(json.dumps(value, default=str), node.span, node.raw.strip())
-        elif node.text is not None:
-            yield flag
-            yield node.word()
 
 
 def image_word(repository: YamlNode | None, tag: YamlNode | None, registry: YamlNode | None = None) -> Word | None:

@@ -8,16 +8,17 @@ and what a `build` makes of its Dockerfile.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from specconf.readers import dotenv
 from specconf.readers.filling import Filled, filled
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.interpolation import variables
+from specconf.readers.mistakes import Mistake, MistakeKind
 from specconf.readers.processes import Part, Process, named_in
 from specconf.readers.source import Placed
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.secrets import is_secret_name
 from specconf.words import Word
 
@@ -26,7 +27,7 @@ _DEEPEST_EXTENDS = 10
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """The processes of a compose file's services, in the order in which they are written."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         project = _Project(document, root)
         services = root.get("services")
         for name, node in services.items() if services is not None else ():
@@ -85,6 +86,7 @@ class _Service:
         replaced = None if entrypoint is None or entrypoint.is_null else self._parts(entrypoint)
         given = self._parts(arguments)
         env, env_files = self._environment()
+        texts = [text for node in (entrypoint, arguments) for text in self._texts(node)]
         image = self.get("image")
         return Process(
             entrypoint=replaced,
@@ -94,7 +96,13 @@ class _Service:
             env_files=env_files,
             files={**self._mounted(named_in([*(replaced or ()), *given])), **self._configs()},
             name=self.name,
+            variable="",
+            mistakes=tuple(_taken_from_outside(texts, {name for name, word in env if word.value})),
         )
+
+    def _texts(self, node: YamlNode | None) -> list[Filled]:
+        """The texts of a command, as they are written."""
+        return [self.project.filled(scalar) for scalar in _each(node) if scalar.text is not None]
 
     def _parts(self, node: YamlNode | None) -> list[Part]:
         if node is None or node.is_null:
@@ -173,6 +181,16 @@ class _Service:
                 inside = inside.partition(":")[0]
             if host.startswith(".") and inside.startswith("/"):
                 yield host.rstrip("/").removeprefix("./") or ".", inside
+
+
+def _taken_from_outside(texts: Iterable[Filled], own: Collection[str]) -> Iterator[Mistake]:
+    """Variables without a value or default in the project, though the service has one of that name for itself."""
+    for text in texts:
+        for at, char in enumerate(text.text.text) if text.marks else ():
+            written = text.marks.get(char, "")
+            if written.strip("${}") in own:
+                where = text.text.outer.span_of(text.text.at[at], text.text.at[at] + len(written))
+                yield Mistake(MistakeKind.OUTER, where, written, certain=False)
 
 
 def _scalar(project: _Project, node: YamlNode) -> Filled | None:

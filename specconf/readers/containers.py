@@ -12,10 +12,20 @@ from msgspec import Struct
 from specconf.patterns import pattern
 from specconf.readers.images import Image, known_images
 from specconf.readers.stated import IMAGE_TAG, Firmness, Stated
-from specconf.readers.wrappers import program_name
+from specconf.readers.wrappers import behind_sign, program_name
 from specconf.words import Word
 
-_PROGRAMS = frozenset({"docker", "podman", "nerdctl"})
+_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "nvidia-docker", "podman-hpc", "finch"})
+_CLUSTERS = frozenset({"kubectl", "oc"})
+_CLIENT_VALUED = frozenset(
+    {"-H", "--host", "-c", "--context", "--config", "-l", "--log-level", "-n", "--namespace", "-a", "--address"}
+)
+_COMPOSE_VALUED = frozenset(
+    {"-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory", "--parallel"}
+)
+_POD_VALUED = frozenset(
+    {"-c", "--container", "-n", "--namespace", "--context", "--kubeconfig", "-f", "--filename", "--shell"}
+)
 _VALUED = """
     -a --add-host --annotation --attach --cap-add --cap-drop --cgroupns --cidfile --cpus --cpuset-cpus --device --dns -e
     --entrypoint --env --env-file --expose --gpus --group-add -h --health-cmd --hostname --ip --ipc -l --label --log-driver
@@ -47,7 +57,9 @@ class Container(Struct, frozen=True):
 
 
 def started_container(words: tuple[Word, ...]) -> Container | None:
-    """The container that a command starts or enters: `docker run`, `docker exec`, `kubectl exec`."""
+    """The container that a command starts or enters: `docker run`, `docker exec`, `kubectl run`, `kubectl exec`."""
+    if program_name(words[0]) in _CLUSTERS and (pod := _started_pod(words)) is not None:
+        return pod
     at = _after_run(words)
     if at is None:
         inside = _after_exec(words)
@@ -85,31 +97,82 @@ def started_container(words: tuple[Word, ...]) -> Container | None:
     return Container(command, tuple(env), tuple(env_files), tuple(volumes), image.stated if image else ())
 
 
+def _started_pod(words: tuple[Word, ...]) -> Container | None:
+    """`kubectl run NAME --image=I -- ARGUMENTS`, `kubectl create deployment NAME --image=I -- COMMAND`."""
+    dashes = next((at for at, word in enumerate(words) if word.value == "--"), len(words))
+    own, command = words[1:dashes], words[dashes + 1 :]
+    values = [word.value for word in own]
+    creates = "create" in values and any(kind in values for kind in ("deployment", "deploy", "job", "cronjob"))
+    if "run" not in values[:8] and not creates:
+        return None
+    written = next((value for at in range(len(own)) if (value := _named_value(own, at, "--image")) is not None), None)
+    if written is None:
+        return None
+    image = image_of(written)
+    if image is not None and not creates and "--command" not in values and "--command=true" not in values:
+        command = (*image.program(command, written), *command)
+    env = tuple(_variable(value) for at in range(len(own)) if (value := _named_value(own, at, "--env")) is not None)
+    return Container(command, env, (), (), image.stated if image else ())
+
+
+def _named_value(words: tuple[Word, ...], at: int, name: str) -> Word | None:
+    """The value of an option at an index, if it stands there."""
+    if words[at].text.startswith(f"{name}="):
+        return behind_sign(words[at])
+    return words[at + 1] if words[at].value == name and at + 1 < len(words) else None
+
+
 def _after_run(words: tuple[Word, ...]) -> int | None:
-    """The index after `docker run` or `docker container run`."""
-    values = [word.value for word in words[:3]]
+    """The index after `docker run` or `docker container run`; options of the client may stand before it."""
     if program_name(words[0]) not in _PROGRAMS:
         return None
-    if values[1:2] == ["run"]:
-        return 2
-    return 3 if values[1:3] == ["container", "run"] else None
+    at = _behind_client_options(words)
+    values = [word.value for word in words[at : at + 2]]
+    if values[:1] in (["run"], ["create"]):
+        return at + 1
+    return at + 2 if values in (["container", "run"], ["container", "create"]) else None
+
+
+def _behind_client_options(words: tuple[Word, ...]) -> int:
+    at = 1
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in _CLIENT_VALUED else 1
+    return at
 
 
 def _after_exec(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The command in `docker exec NAME …`, `docker compose exec SERVICE …` and `kubectl exec POD -- …`."""
     program, values = program_name(words[0]), [word.value for word in words]
-    if program in ("kubectl", "oc") and "exec" in values and "--" in values:
-        return words[values.index("--") + 1 :]
+    if program in _CLUSTERS:
+        return _in_pod(words)
     at = 1
-    if program in _PROGRAMS and values[1:2] in (["compose"], ["container"]):
-        at = 2
-    elif program not in _PROGRAMS and program not in ("docker-compose", "podman-compose"):
+    if program in _PROGRAMS:
+        at = _behind_client_options(words)
+        at += values[at : at + 1] in (["compose"], ["container"])
+    elif program not in ("docker-compose", "podman-compose"):
         return ()
-    if "exec" not in values[at : at + 5] and not (at == 2 and "run" in values[at : at + 5]):
+    composed = values[at - 1] == "compose" or program not in _PROGRAMS
+    while composed and at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in _COMPOSE_VALUED else 1
+    if values[at : at + 1] != ["exec"] and not (composed and values[at : at + 1] == ["run"]):
         return ()
-    at = next(place for place in range(at, len(words)) if values[place] in ("exec", "run")) + 1
+    at += 1
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in VALUED else 1
+    return words[at + 1 :]
+
+
+def _in_pod(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command in `kubectl exec POD -- …`, with or without the dashes, and in `oc rsh POD …`."""
+    values = [word.value for word in words]
+    at = next((place for place, value in enumerate(values) if value in ("exec", "rsh")), None)
+    if at is None:
+        return ()
+    if "--" in values:
+        return words[values.index("--") + 1 :]
+    at += 1
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in _POD_VALUED else 1
     return words[at + 1 :]
 
 
@@ -158,7 +221,7 @@ class UsedImage(Struct, frozen=True):
 
         Of an entrypoint that changed, the one whose release is stated, else that which the command's options fit.
         """
-        from specconf.readers.launches import match_program
+        from specconf.readers.programs import match_program
 
         entrypoint = self.image.entrypoint
         match = match_program(command)

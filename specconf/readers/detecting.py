@@ -130,7 +130,8 @@ def _is_skypilot(path: str, text: str) -> bool:
 
 
 _MODULE = pattern(
-    r"^[ \t-]+(?:[\w.]{1,60}\.)?(?:shell|command|raw|docker_container|podman_container|docker_compose(?:_v2)?):",
+    r"^[ \t-]+(?:[\w.]{1,60}\.)?(?:shell|command|raw|docker_container|podman_container|docker_compose(?:_v2)?"
+    r"|copy|blockinfile|k8s|helm):",
     re.MULTILINE,
 )
 _TASK = pattern(r"^(?:[ ]*)- (?:name|hosts|import_playbook|block|ansible\.[\w.]+):", re.MULTILINE)
@@ -175,13 +176,21 @@ _CHART_ARGUMENTS = pattern(
 )
 
 
+_ENGINE_IMAGE = pattern(
+    r"^[ \t-]*(?:image|repository):[ \t]*['\"]?[\w./-]*(?:vllm|sglang|tensorrt|trtllm)", re.M | re.I
+)
+_FLAGS_OF_CHART = pattern(r"^[ \t]*(?:[\w.-]+:[ \t]*(?:[>|][-+]?[ \t]*\n[ \t]*|\[[ \t]*)?|-[ \t]+)['\"]?--[a-z]", re.M)
+
+
 def _is_helm_values(path: str, text: str) -> bool:
     if not is_yaml(path) or _has_keys(text, "apiVersion", "kind"):
         return False
     if _has_keys(text, "servingEngineSpec") or "\nservingEngineSpec:" in text:
         return True
     named = "values" in _name(path).lower() and "image:" in text
-    return (named or _IMAGE_OF_CHART.search(text) is not None) and _CHART_ARGUMENTS.search(text) is not None
+    if not (named or _IMAGE_OF_CHART.search(text) or _ENGINE_IMAGE.search(text)):
+        return False
+    return _CHART_ARGUMENTS.search(text) is not None or _FLAGS_OF_CHART.search(text) is not None
 
 
 _HELM_NAME = pattern(r"\.(?:Values|Release|Chart)\b")
@@ -222,11 +231,16 @@ def _is_markdown(path: str, _text: str) -> bool:
     return path.lower().endswith((".md", ".mdx", ".markdown"))
 
 
+def _is_terraform(path: str, _text: str) -> bool:
+    return path.endswith((".tf", ".tf.json"))
+
+
 # Formats that are read only on request.
 ON_REQUEST = frozenset({"markdown"})
 
 # name, detector, module:function, whole (gives launches itself)
 DETECTORS: tuple[tuple[str, Detector, str, bool], ...] = (
+    ("terraform", _is_terraform, "terraform:fragments", False),
     ("kubernetes", _is_kubernetes, "kubernetes:fragments", False),
     ("compose", _is_compose, "compose:fragments", False),
     ("argv-json", _is_argv_json, "artifacts:argv_json_launches", True),

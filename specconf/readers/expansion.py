@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from specconf.patterns import pattern
 from specconf.readers.printing import printed
-from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, heredoc_pieces, word_pieces
+from specconf.readers.quoting import Literal, Opaque, Parameter, Piece, word_pieces
+from specconf.readers.scope import Scope
+from specconf.readers.source import Partly, Placed, holes_of
 from specconf.readers.splitting import split_words
+from specconf.readers.templates import as_written, holes_in
 from specconf.words import Span, Word
-
-Value: TypeAlias = "Word | tuple[Word, ...]"
 
 MOST_ALTERNATIVES = 1000
 
 _SPACES = pattern(r"[ \t\n]+")
+_PART = pattern(r"[^ \t\n]+")
 _SPLIT_OR_MATCHED = pattern(r"[\s*?\[\\]")  # what the shell does more with, outside of quotes
 _HOME = pattern(r"~|[A-Za-z_]\w*\+?=(?:.*:)?~", re.DOTALL | re.ASCII)  # where the shell puts a home folder
 _RANGE = pattern(r"-?\w+\.\.-?\w+(\.\.-?\d+)?\Z")
@@ -35,73 +36,6 @@ class _Cell(Struct, frozen=True):
     known: bool = True
     plain: bool = False
     many: bool = False
-
-
-class Scope(Struct):
-    """The variables in force at a place of a script.
-
-    A name that is absent comes from outside and is unknown; one that was unset is an array without elements.
-    """
-
-    values: dict[str, Value] = field(default_factory=dict)
-    exported: dict[str, Word] = field(default_factory=dict)
-    export_all: bool = False
-    splits: bool = True  # false once IFS was assigned: unquoted variables are then not known to split
-
-    def copy(self) -> Scope:
-        """A scope that can change without this one."""
-        return Scope(dict(self.values), dict(self.exported), self.export_all, self.splits)
-
-    def forget(self, name: str) -> None:
-        """The variable has a value that cannot be known from here on."""
-        self.values[name] = unknown(name)
-        if name in self.exported:
-            self.exported[name] = unknown(name, span=self.exported[name].span)
-
-    def forget_all(self) -> None:
-        """Every variable may have changed, for example by a sourced file."""
-        for name in list(self.values):
-            self.forget(name)
-
-
-def unknown(name: str, *, span: Span | None = None) -> Word:
-    """The value of a variable that cannot be known."""
-    return Word(value=None, span=span, raw=f"${name}", may_be_many=True)
-
-
-def merged(scopes: list[Scope]) -> Scope:
-    """What is known after branches of which one was taken."""
-    first = scopes[0]
-    result = Scope(export_all=first.export_all, splits=all(scope.splits for scope in scopes))
-    for name in sorted({name for scope in scopes for name in scope.values}):
-        held = [scope.values.get(name) for scope in scopes]
-        result.values[name] = _merged_value(name, held)
-    for name in sorted({name for scope in scopes for name in scope.exported}):
-        words = [scope.exported.get(name) for scope in scopes]
-        known = next(word for word in words if word is not None)
-        same = all(word is not None and word.value == known.value for word in words)
-        result.exported[name] = known if same else unknown(name, span=known.span)
-    return result
-
-
-def _texts(value: Value) -> list[tuple[str | None, str]]:
-    """What a value holds, whatever the place where it was written."""
-    return [(word.value, word.raw) for word in (value if isinstance(value, tuple) else (value,))]
-
-
-def _merged_value(name: str, held: list[Value | None]) -> Value:
-    first = held[0]
-    if first is not None and all(value is not None and _texts(value) == _texts(first) for value in held):
-        return first
-    arrays = [value for value in held if isinstance(value, tuple)]
-    if len(arrays) < len(held):
-        return unknown(name)
-    shared = []
-    for words in zip(*arrays, strict=False):
-        if any(_texts(word) != _texts(words[0]) for word in words):
-            break
-        shared.append(words[0])
-    return (*shared, Word(value=None, raw=f"${{{name}[@]}}", may_be_many=True))
 
 
 def expand(raw: str, span: Span | None, scope: Scope) -> list[Word]:
@@ -121,12 +55,6 @@ def assigned(raw: str, span: Span | None, scope: Scope) -> Word:
         cells.append(_quoted_cell(piece, scope))
     word = _word(cells, raw, span)
     return word if word.value is not None else Word(value=None, span=span, raw=raw, may_be_many=True)
-
-
-def heredoc_text(body: str, scope: Scope) -> str | None:
-    """The text of an unquoted heredoc, or None when it holds an unknown part."""
-    cells = [_quoted_cell(piece, scope) for piece in heredoc_pieces(body)]
-    return "".join(cell.text for cell in cells) if all(cell.known for cell in cells) else None
 
 
 def _quoted_cell(piece: Piece, scope: Scope) -> _Cell:
@@ -214,7 +142,10 @@ class _Fields:
 
     def _parameter(self, piece: Parameter) -> None:
         words = _looked_up(piece, self.scope)
-        if words is None:
+        held = self.scope.values.get(piece.name)
+        if isinstance(held, Word) and isinstance(held.places, Placed) and not piece.quoted and self._splits(held):
+            self._split_text(held.places)
+        elif words is None:
             many = not piece.quoted or piece.index == "@"
             self.current.append(_Cell(_as_assigned(piece, self.scope), known=False, many=many))
         elif not piece.quoted:
@@ -223,6 +154,28 @@ class _Fields:
             self._elements(words)
         else:
             self.current.append(_quoted_cell(piece, self.scope))
+
+    def _splits(self, held: Word) -> bool:
+        """Whether an unquoted variable is known to become several words at known places."""
+        text = held.places.text if isinstance(held.places, Placed) else ""
+        known = held.value == text if held.value is not None else isinstance(held.places, Partly)
+        return known and self.scope.splits and _SPACES.search(text.strip()) is not None
+
+    def _split_text(self, text: Placed) -> None:
+        """The words of a text, each at the place where it was written; one that holds a hole is not known."""
+        holes = holes_of(text)
+        found = list(_PART.finditer(text.text))
+        for match in found:
+            if match.start():
+                self._end()
+            part, span = match[0], text.span_of(*match.span())
+            if holes_in(part, holes):
+                raw = as_written(part, holes)
+                self.current.append(Word(None, span, raw, may_be_many=not part.strip("".join(holes)), partial=raw))
+            else:
+                self.current.append(Word(part, span, part))
+        if found and found[-1].end() < len(text.text):
+            self._end()
 
     def _elements(self, words: list[Word]) -> None:
         """`"${ARRAY[@]}"`: each element is a word, the outer ones joined with what stands beside them."""

@@ -6,7 +6,7 @@ the text is one word, a command line or a script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -62,13 +62,18 @@ class Filled(Struct, frozen=True):
             return word
         return Word(None, word.span, self.written(word.raw), may_be_many=word.raw in self.marks)
 
-    def script(self) -> Placed:
-        """The text as a script: unknown variables as ones of the shell, which stay unknown inside single quotes, too."""
+    def script(self, own: Collection[str] = ()) -> Placed:
+        """The text as a script: unknown variables as ones of the shell, which stay unknown inside single quotes, too.
+
+        `own`: names that the shell has values for, which are not those that are put in before it.
+        """
         text, at, quote = "", list[int](), ""
         for index, char in enumerate(self.text.text):
             piece = char
             if char in self.marks:
                 name = self.marks[char]
+                if name.strip("${}") in own:
+                    name = f"${{{name.strip('${}')}:?}}"  # which no shell's own value is taken for
                 piece = f"'\"{name}\"'" if quote == "'" else name
             else:
                 quote = _quote_after(self.text.text, index, quote)

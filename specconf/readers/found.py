@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from specconf.readers.mistakes import Mistake
 from specconf.readers.stated import Firmness, Stated
 from specconf.words import Launch, Span, Word
 
@@ -13,7 +14,8 @@ class ReadLaunch(Struct, frozen=True):
 
     `orphans`: words of a command right after it that starts with an option. Such a command is what a comment or a missing
     backslash cuts off: the shell runs it as a program of its own. `env_files`: files not read that may set variables for
-    the launch. `name`: what its file calls it. `in_script`: whether a shell reads its words.
+    the launch. `name`: what its file calls it. `in_script`: whether a shell reads its words. `mistakes`: what its file
+    does to its words before the engine gets them.
     """
 
     launch: Launch
@@ -22,6 +24,7 @@ class ReadLaunch(Struct, frozen=True):
     env_files: tuple[Word, ...] = ()
     name: str = ""
     in_script: bool = True
+    mistakes: tuple[Mistake, ...] = ()
 
     @property
     def release(self) -> str | None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from specconf.readers.mistakes import Mistake
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Stated
 from specconf.words import Span, Word
@@ -25,17 +26,22 @@ def nothing_around(_: str) -> None:
 
 
 class Document(Struct, frozen=True, dict=True):
-    """A deploy file: its path, its text, and the files beside it. `engine`: the one to read option files for, if stated."""
+    """A deploy file: its path, its text, and the files beside it. `engine`: the one to read option files for, if stated.
+
+    `inside`: where the text stands, if it is a part of another file; `depth`: how many files it so is a part of.
+    """
 
     path: str
     text: str
     around: Around = nothing_around
     engine: str | None = None
+    inside: Placed | None = None
+    depth: int = 0
 
     @cached_property
     def source(self) -> SourceText:
         """The text with its lines."""
-        return SourceText(self.text, self.path)
+        return SourceText(self.text, self.path) if self.inside is None else self.inside.source()
 
 
 class Fragment(Struct, frozen=True):
@@ -47,7 +53,7 @@ class Fragment(Struct, frozen=True):
     where they stand if they are a part of the document. `stated`: releases that the format itself states, the firmest first.
     `name`: what the file calls the process. `open_ended`: whether others may add words that the file does not show.
     `holes`: the characters that stand for parts that are not known (`templates`). `env_files`: files and objects not read
-    that may set further variables.
+    that may set further variables. `mistakes`: what the format does to the words that was not meant.
     """
 
     words: tuple[Word, ...] = ()
@@ -62,6 +68,7 @@ class Fragment(Struct, frozen=True):
     open_ended: bool = False
     holes: Mapping[str, str] = field(default_factory=dict)
     env_files: tuple[Word, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
 
 FragmentReader: TypeAlias = "Callable[[Document], Iterable[Fragment]]"

@@ -19,7 +19,7 @@ from specconf.patterns import pattern
 from specconf.readers.commandparts import Item, plain_text, shell_script
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
-from specconf.readers.launches import match_program
+from specconf.readers.programs import match_program
 from specconf.readers.source import Placed, joined
 from specconf.readers.templates import Template
 from specconf.readers.yamltext import documents, placed_documents

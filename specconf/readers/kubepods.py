@@ -62,7 +62,9 @@ def container(
     command = changed.command if changed.command is not None else _items(node.get("command"))
     arguments = changed.args if changed.args is not None else _items(node.get("args"))
     image = node.get("image")
-    shown = changed.image or (image.word() if image is not None else None)
+    # Without its quotes: of what is filled in only later, the name is read as it is written.
+    written = Word(image.text, image.span, image.text or "") if image is not None else None
+    shown = changed.image or written
     return Process(
         entrypoint=parts(command, env) if command else None,
         arguments=parts(arguments or (), env),
@@ -71,6 +73,7 @@ def container(
         files=mounted(node, volumes),
         env_files=env_files,
         name=text_at(node, "name") or name,
+        variable="$({})",
     )
 
 

@@ -17,7 +17,7 @@ from specconf.readers.fragments import Document, Fragment
 from specconf.readers.kubepods import container, containers_of, volumes_of
 from specconf.readers.kustomize import Place, changes_of
 from specconf.readers.processes import Process
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 
 ResourceReader = Callable[[YamlNode, Cluster], Iterator[Fragment] | None]
 
@@ -32,7 +32,7 @@ KINDS: dict[tuple[str, str], str] = {
     ("kaito.sh/", "InferenceSet"): "operators:kaito",
     ("ray.io/", "RayService"): "operators:ray_service",
     ("ray.io/", "RayJob"): "operators:ray_job",
-    ("kustomize.config.k8s.io/", "Kustomization"): "operators:nothing",
+    ("kustomize.config.k8s.io/", "Kustomization"): "overlays:overlay",
 }
 
 # One container under a name of its own: Dynamo's, OME's for the roles of an engine, and Argo's.
@@ -41,7 +41,16 @@ _SINGLE = ("mainContainer", "runner", "container")
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """The processes of a manifest, in the order in which they are written."""
-    cluster = Cluster(document, documents(document.text, document.path))
+    yield from in_roots(document, placed_documents(document.source))
+
+
+def in_roots(document: Document, roots: list[YamlNode]) -> Iterator[Fragment]:
+    """The processes of objects, which may be a part of another file."""
+    yield from in_cluster(Cluster(document, roots))
+
+
+def in_cluster(cluster: Cluster) -> Iterator[Fragment]:
+    """The processes of the objects of one file."""
     config_maps = []
     for node in resources(cluster.roots):
         if text_at(node, "kind") == "ConfigMap":

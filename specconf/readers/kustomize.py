@@ -1,7 +1,7 @@
 """What a kustomization beside a manifest changes: images, and patches of a container's words, image and variables.
 
-Read: `images`, and patches that stand in the kustomization or beside it, as JSON patches or as parts of an object. Bases
-and overlays in other folders are not looked for.
+Read: `images`, and patches that stand in the kustomization or beside it, as JSON patches or as parts of an object. What an
+overlay makes of the bases in other folders is read with the overlay (`overlays`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ _FIELD = pattern(r"/(?P<field>image|args|command|env)(?:/(?P<item>\d+|-))?\Z")
 
 
 def changes_of(resource: YamlNode, place: Place, cluster: Cluster) -> Changes:
-    """What the kustomization beside the file does to one container of a resource."""
-    root = cluster.kustomization
-    if root is None:
-        return Changes()
+    """What kustomizations do to one container of a resource: that beside its file, then those that take it over."""
     found = Changes()
-    for patch in _patches(root, cluster, resource):
-        found = _operations(patch, place, found) if patch.kind == "sequence" else _merged(patch, place, found)
-    return replace(found, image=_image(root, found.image or _written(place.node.get("image"))) or found.image)
+    for layer in cluster.layers:
+        root = layer.kustomization
+        if root is None:
+            continue
+        for patch in _patches(root, layer, resource):
+            found = _operations(patch, place, found) if patch.kind == "sequence" else _merged(patch, place, found)
+        found = replace(found, image=_image(root, found.image or _written(place.node.get("image"))) or found.image)
+    return found
 
 
 def _written(node: YamlNode | None) -> Word | None:

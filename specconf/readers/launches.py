@@ -1,116 +1,45 @@
-"""Which commands of a script start an engine: one table of program shapes, and the environment that matters to them.
+"""Which commands of a script start an engine, wherever they run, and the environment that matters to them.
 
 A launch keeps its words as written. What an option means, in which release, is not known here.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from specconf.errors import InputError
-from specconf.patterns import pattern
 from specconf.readers.containers import Container, image_of, path_inside, started_container
 from specconf.readers.found import ReadLaunch
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.front_ends import as_engine
+from specconf.readers.mistakes import holds_flags, of_words, shell_arguments, takes_arguments
 from specconf.readers.nested import NestedScript
-from specconf.readers.shell import Script, ShellCommand, ShellFile, read_shell
-from specconf.readers.source import Placed, SourceText
+from specconf.readers.pins import required
+from specconf.readers.programs import as_program, match_program, mentions_engine, mentions_program, prints_only
+from specconf.readers.running import (
+    SCRIPT,
+    given_script,
+    has_command_option,
+    in_document,
+    operand,
+    read_from_input,
+    script_index,
+)
+from specconf.readers.scripts import Script, ShellCommand, ShellFile
+from specconf.readers.shell import read_shell
+from specconf.readers.source import Placed, holes_of
 from specconf.readers.stated import Stated
 from specconf.readers.templates import holes_in, without_holes
-from specconf.readers.wrappers import assignment_of, program_name, stripped
+from specconf.readers.wrappers import MANY, assignment_of, behind_wrappers, stripped
 from specconf.secrets import is_secret_name
 from specconf.words import Launch, Span, Word
-
-_PYTHON = pattern(r"(python|pypy)(\d+(\.\d+)*)?\Z")
-_PYTHON_VALUED = frozenset({"-X", "-W", "--check-hash-based-pycs"})
 
 HIDDEN = "<hidden>"
 # What the shell itself needs says nothing about a launch.
 _SHELL_OWN = frozenset({"PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "TERM", "LANG", "PS1", "IFS"})
-
-
-class Program(Struct, frozen=True):
-    """One way to start an engine.
-
-    `module`: started as `python -m MODULE`; else `name` is the program. One of `subcommands` must come next; with
-    `bare` it may be left out, unless `other` names what stands there.
-    """
-
-    engine: str
-    name: str = ""
-    module: str = ""
-    subcommands: frozenset[str] = frozenset()
-    bare: bool = False
-    other: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        start = self.name or f"python -m {self.module}"
-        shown = f"[{'|'.join(sorted(self.subcommands))}]" if self.bare else "|".join(sorted(self.subcommands))
-        return f"{start} {shown}".strip() if self.subcommands else start
-
-
-_SERVE = frozenset({"serve"})
-
-PROGRAMS: tuple[Program, ...] = (
-    Program("vllm", name="vllm", subcommands=_SERVE),
-    Program("vllm", module="vllm.entrypoints.openai.api_server"),
-    Program("vllm", module="vllm.entrypoints.cli.main", subcommands=_SERVE),
-    Program("sglang", name="sglang", subcommands=_SERVE),
-    Program("sglang", module="sglang.launch_server"),
-    Program("sglang", module="sglang.cli.main", subcommands=_SERVE),
-    Program(
-        "tensorrt-llm",
-        name="trtllm-serve",
-        subcommands=_SERVE,
-        bare=True,
-        other=frozenset({"disaggregated", "disaggregated_mpi_worker", "mm_embedding_serve", "--help", "--version"}),
-    ),
-)
-
-
-class Match(Struct, frozen=True):
-    """A program found at the start of a command: which, and how many words say so."""
-
-    program: Program
-    length: int
-
-
-def match_program(words: tuple[Word, ...]) -> Match | None:
-    """The engine program that a command starts, if it does."""
-    name, module, length = program_name(words[0]) if words else "", "", 1
-    if _PYTHON.match(name):
-        module, length = _python_module(words)
-        name = ""
-    following = words[length].value if len(words) > length else None
-    for program in PROGRAMS:
-        if program.module != module or (program.name != name and not module):
-            continue
-        if not program.subcommands:
-            return Match(program, length)
-        if following in program.subcommands:
-            return Match(program, length + 1)
-        if program.bare and len(words) > length and following not in program.other:
-            return Match(program, length)
-    return None
-
-
-def _python_module(words: tuple[Word, ...]) -> tuple[str, int]:
-    """The module of `python … -m MODULE` and the number of words up to it."""
-    at = 1
-    while at < len(words):
-        text = words[at].value or ""
-        if text == "-m" and at + 1 < len(words):
-            return words[at + 1].value or "?", at + 2
-        if not text.startswith("-") or text == "-c":
-            break
-        at += 2 if text in _PYTHON_VALUED else 1
-    return "?", at
 
 
 def script_launches(document: Document) -> list[ReadLaunch]:
@@ -133,37 +62,52 @@ def _in_script(
     found: list[ReadLaunch] = []
     for at, command in enumerate(script.commands):
         env_files += _sourced(command.words)
-        orphans = _orphans(script.commands[at + 1 : at + 2])
+        orphans = _orphans(command, script.commands[at + 1 :])
         found += [replace(item, orphans=item.orphans or orphans) for item in _in_command(command, files, env_files)]
+    found += [item for file in script.files for item in _in_written(file, found)]
     _refuse_hidden(script, found=bool(found), mentioned=mentions_program(text))
-    return found
+    return [_launch_with_holes(item, script.holes) for item in found] if script.holes else found
 
 
 def _in_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
     """The launches that a command makes: itself, in a container, or in the script it gives to a shell."""
-    found = _of_command(command, files, env_files)
     used = image_of(command.image) if command.image is not None else None
-    return [_with_stated(item, used.stated) for item in found] if used is not None else found
+    if used is not None and command.image is not None and command.words[0].text.startswith("-"):
+        # `apptainer run IMAGE OPTIONS`: the image's own program takes them
+        command = replace(command, words=(*used.program(command.words, command.image), *command.words))
+    found = _of_command(command, files, env_files)
+    stated = (*required(command.requires), *(used.stated if used is not None else ()))
+    return [_with_stated(item, stated) for item in found] if stated else found
 
 
 def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]) -> list[ReadLaunch]:
-    inner = _script_word(command.words)
-    if inner is not None:
+    script = given_script(command.words, command.span.path)
+    if script is not None:
         # What stands in the environment of the shell stands in that of everything it starts.
-        script = _inner_script(inner, command.span.path, _given(command.env))
-        return _in_script(inner.text, script, files, env_files)
-    if command.nested is not None and command.nested.word in command.words[2:] and _operand(command.words) is not None:
-        return _in_nested(command, command.nested, files, env_files)
+        at = script_index(command.words)
+        if at is not None and command.words[at + 1 :]:
+            return _in_shell(command, at, script, files, env_files)
+        return _in_nested(command, script, files, env_files)
     started = _started_script(command.words, files)
+    if started is not None and started.placed is not None:
+        others = tuple(file for file in files if file is not started)
+        text = NestedScript(started.placed.text, started.placed, holes_of(started.placed))
+        return _in_nested(replace(command, input=None), text, others, env_files)
     if started is not None and started.text is not None:
         others = tuple(file for file in files if file is not started)
         return _in_script(started.text, _script_of(started, _given(command.env)), others, env_files)
     container = started_container(command.words)
     if container is not None:
         return _in_container(command, container, files)
-    command = replace(command, words=as_engine(command.words))
+    if command.input is not None:
+        found = _in_input(command, command.input, files, env_files)
+        if found is not None:
+            return found
+    command = replace(command, words=as_engine(as_program(command.words)))
     match = match_program(command.words)
-    if match is None:
+    if match is None and (rest := _behind_unknown(command.words)):
+        return _of_command(replace(command, words=rest), files, env_files)
+    if match is None or prints_only(command.words[match.length - 1 :]):
         return []
     if not command.intact:
         raise InputError(
@@ -174,14 +118,73 @@ def _of_command(command: ShellCommand, files: tuple[ShellFile, ...], env_files: 
     return [ReadLaunch(_launch(command, match.program.engine, files), env_files=env_files)]
 
 
+def _behind_unknown(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command behind unknown words at its beginning, which may be wrappers: `$RUN vllm serve`."""
+    at = next((n for n, word in enumerate(words) if word.value is not None or not word.may_be_many), len(words))
+    return stripped(words[at:])[0] if 0 < at < len(words) else ()
+
+
+def _in_shell(
+    command: ShellCommand, at: int, given: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch]:
+    """The launches in the script that a shell is given. Words behind it are its arguments, though not meant as such where
+    the script does not look at them and they are options, or it is no launch without them.
+    """
+    rest = command.words[at + 1 :]
+    if takes_arguments(given.text):
+        return _in_nested(command, given, files, env_files)
+    mistakes = (shell_arguments(rest),)
+    script = _nested_script(command, given)
+    if len(script.commands) == 1 and not script.problems:
+        first = script.commands[0]
+        match, meant = match_program(first.words), match_program((*first.words, *rest))
+        if meant is not None and (holds_flags(rest) or match is None or match.length == len(first.words)):
+            found = _in_command(replace(first, words=(*first.words, *rest)), files, env_files)
+            return [replace(item, mistakes=mistakes) for item in found]
+    found = _in_nested(command, given, files, env_files)
+    return [replace(item, mistakes=mistakes) for item in found] if holds_flags(rest) else found
+
+
 def _in_nested(
     command: ShellCommand, nested: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
 ) -> list[ReadLaunch]:
-    """The launches in a script of which parts are not known."""
-    script = read_shell(nested.text.text, command.span.path, inside=nested.text, given=_given(command.env))
-    commands = tuple(_with_holes(c, nested.holes) for c in script.commands)
-    found = _in_script(nested.text.text, replace(script, commands=commands), files, env_files)
-    return [_launch_with_holes(item, nested.holes) for item in found]
+    """The launches in a script of which parts may not be known."""
+    return _in_script(nested.text, _nested_script(command, nested), files, env_files)
+
+
+def _nested_script(command: ShellCommand, nested: NestedScript) -> Script:
+    """A script within a command, whose environment and standard input are those of the command."""
+    path = command.span.path
+    script = read_shell(nested.text, path, inside=nested.places, given=_given(command.env), holes=nested.holes)
+    if command.input is not None:
+        commands = tuple(one if one.input is not None else replace(one, input=command.input) for one in script.commands)
+        script = replace(script, commands=commands)
+    return script
+
+
+def _in_input(
+    command: ShellCommand, given: NestedScript, files: tuple[ShellFile, ...], env_files: tuple[Word, ...]
+) -> list[ReadLaunch] | None:
+    """The launches in what a command reads from its standard input: a script or a manifest; None where it reads neither."""
+    kind = read_from_input(command.words)
+    if kind == SCRIPT:
+        return _in_nested(replace(command, input=None), given, files, env_files)
+    return in_document(kind, given, command.span.path) if kind else None
+
+
+def _in_written(file: ShellFile, found: Sequence[ReadLaunch]) -> list[ReadLaunch]:
+    """The launches in a deploy file that a script writes, where nothing in the script was seen to run or to name it."""
+    if file.placed is None or not mentions_engine(file.placed.text):
+        return []
+    where = file.placed.span
+    if any(_inside(item.launch.span, where) or file.name in dict(item.launch.files) for item in found):
+        return []
+    text = NestedScript(file.placed.text, file.placed, holes_of(file.placed))
+    return in_document(file.name, text, file.span.path)
+
+
+def _inside(span: Span | None, where: Span) -> bool:
+    return span is not None and span.path == where.path and where.line <= span.line <= where.end_line
 
 
 def _in_container(command: ShellCommand, container: Container, files: tuple[ShellFile, ...]) -> list[ReadLaunch]:
@@ -200,18 +203,13 @@ def _with_stated(item: ReadLaunch, stated: tuple[Stated, ...]) -> ReadLaunch:
     return replace(item, stated=(*item.stated, *own))
 
 
-MANY = "further words"  # how words that a file does not show are told
-
-
 def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     """The launches that a fragment of a deploy file makes. Fails as `find_launches` does."""
     files = tuple(_file(name, text, fragment.where or Span(path)) for name, text in fragment.files.items())
     try:
         if fragment.script is not None:
-            text = fragment.script.text
-            script = read_shell(text, path, inside=fragment.script, given=_given(fragment.env))
-            if fragment.holes:
-                script = replace(script, commands=tuple(_with_holes(c, fragment.holes) for c in script.commands))
+            text, given = fragment.script.text, _given(fragment.env)
+            script = read_shell(text, path, inside=fragment.script, given=given, holes=fragment.holes)
             found = _in_script(text, script, files, fragment.env_files)
         else:
             found = [replace(item, in_script=False) for item in _in_words(fragment, path, files)]
@@ -220,16 +218,11 @@ def in_fragment(fragment: Fragment, path: str) -> list[ReadLaunch]:
     image = image_of(fragment.image) if fragment.image is not None else None
     stated = (*(image.stated if image else ()), *fragment.stated)
     found = [replace(_with_stated(item, stated), name=item.name or fragment.name) for item in found]
+    if fragment.mistakes:
+        found = [
+            replace(item, mistakes=(*item.mistakes, *of_words(fragment.mistakes, item.launch.argv))) for item in found
+        ]
     return [_launch_with_holes(item, fragment.holes) for item in found] if fragment.holes else found
-
-
-def _with_holes(command: ShellCommand, holes: Mapping[str, str]) -> ShellCommand:
-    """A command whose unknown parts are told as such; a script in it keeps its text until it was looked into."""
-    kept = {id(_script_word(command.words[at:])) for at, _ in enumerate(command.words)}
-    env = tuple((name, without_holes(word, holes)) for name, word in command.env)
-    image = without_holes(command.image, holes) if command.image is not None else None
-    words = tuple(word if id(word) in kept else without_holes(word, holes) for word in command.words)
-    return replace(command, words=words, env=env, image=image)
 
 
 def _launch_with_holes(item: ReadLaunch, holes: Mapping[str, str]) -> ReadLaunch:
@@ -267,42 +260,13 @@ def _in_words(fragment: Fragment, path: str, files: tuple[ShellFile, ...]) -> li
     return _in_command(ShellCommand(words, (*fragment.env, *own), span), files, fragment.env_files) if words else []
 
 
-_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
-_COMMAND_OPTION = pattern(r"-[a-zA-Z]*c[a-zA-Z]*\Z")
-_VALUED_OPTION = pattern(r"[-+][a-zA-Z]*[oO]\Z|--(rcfile|init-file)\Z")
-
-
-def script_index(words: tuple[Word, ...]) -> int | None:
-    """The index of the script in `bash -c SCRIPT`, when its text is known; further options may stand before it."""
-    at = _operand(words)
-    if at is None or not _has_command_option(words[1:at]):
-        return None
-    return at if words[at].value is not None else None
-
-
-def _script_word(words: tuple[Word, ...]) -> Word | None:
-    at = script_index(words)
-    return words[at] if at is not None else None
-
-
-def _operand(words: tuple[Word, ...]) -> int | None:
-    """The index of a shell's first word that is no option."""
-    if not words or program_name(words[0]) not in _SHELLS:
-        return None
-    at = 1
-    while at < len(words) and (words[at].value or "").startswith(("-", "+")):
-        at += 2 if _VALUED_OPTION.match(words[at].text) else 1
-    return at if at < len(words) else None
-
-
-def _has_command_option(words: tuple[Word, ...]) -> bool:
-    return any(_COMMAND_OPTION.match(word.value or "") for word in words)
-
-
 def _started_script(words: tuple[Word, ...], files: tuple[ShellFile, ...]) -> ShellFile | None:
     """The file that `bash FILE` or a command such as `/scripts/run.sh` runs, where its text is at hand."""
-    at = _operand(words)
-    named = words[at].value if at is not None and not _has_command_option(words[1:at]) else words[0].value
+    at = operand(words)
+    named = words[at].value if at is not None and not has_command_option(words[1:at]) else words[0].value
+    behind = behind_wrappers(words)
+    if at is None and behind.reads_input and len(words) > 1:  # `sbatch FILE`
+        named, at = words[-1].value, 1
     file = next((file for file in files if file.name == named), None)
     is_script = file is not None and (at is not None or file.name.endswith(".sh") or (file.text or "").startswith("#!"))
     return file if is_script else None
@@ -324,50 +288,6 @@ def _script_of(file: ShellFile, given: Environment) -> Script:
     return replace(script, commands=tuple(_placed(command, file.span) for command in script.commands))
 
 
-def _inner_script(word: Word, path: str, given: Environment) -> Script:
-    """A script in one word. Its places are exact where the word is the script in quotes, else they are the word's."""
-    span, text = word.span, word.text
-    if isinstance(word.places, Placed):
-        return read_shell(text, path, inside=word.places, given=given)
-    places = _unquoted_places(word.raw, text) if span is not None and word.raw[:1] in ("'", '"') else None
-    if span is not None and places is not None:
-        return read_shell(text, path, inside=Placed(text, SourceText(word.raw, path, span), places), given=given)
-    if span is None or word.raw[1:-1] != text:
-        script = read_shell(text, path, given=given)
-        commands = tuple(_placed(command, span or Span(path)) for command in script.commands)
-        return replace(
-            script, commands=commands, files=tuple(_file_at(file, span or Span(path)) for file in script.files)
-        )
-    return read_shell(text, path, Span(path, span.line, span.column + 1), given=given)
-
-
-_ESCAPABLE = frozenset('"$`\\')
-
-
-def _unquoted_places(raw: str, text: str) -> list[int] | None:
-    """Where each character of a script stands in its quotes; None where a variable was put in."""
-    places: list[int] = []
-    at, double = 1, raw[0] == '"'
-    for char in text:
-        while double and raw.startswith("\\\n", at):
-            at += 2
-        if double and raw.startswith("\\", at) and raw[at + 1 : at + 2] in _ESCAPABLE:
-            at += 1
-        if raw[at : at + 1] != char:
-            return None
-        places.append(at)
-        at += 1
-    return places
-
-
-def _file_at(file: ShellFile, span: Span) -> ShellFile:
-    """A file all of whose text is at one place."""
-    if file.text is None:
-        return replace(file, span=span)
-    whole = Placed(file.text, SourceText("\n", span.path, span), [0] * len(file.text))
-    return replace(file, span=span, placed=whole)
-
-
 def _placed(command: ShellCommand, span: Span) -> ShellCommand:
     """A command all of whose words are at one place."""
     env = tuple((name, replace(word, span=span)) for name, word in command.env)
@@ -384,8 +304,11 @@ def _sourced(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return words[1:2]
 
 
-def _orphans(following: tuple[ShellCommand, ...]) -> tuple[Word, ...]:
-    return following[0].words if following and following[0].words[0].text.startswith("-") else ()
+def _orphans(command: ShellCommand, following: tuple[ShellCommand, ...]) -> tuple[Word, ...]:
+    """The words of the next command, where it starts with an option; what stands inside of a command is not the next one."""
+    end = (command.span.end_line, command.span.end_column)
+    first = next((one for one in following if (one.span.line, one.span.column) >= end), None)
+    return first.words if first is not None and first.words[0].text.startswith("-") else ()
 
 
 def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
@@ -399,20 +322,6 @@ def _refuse_hidden(script: Script, *, found: bool, mentioned: bool) -> None:
                 where=_first_line(problem.span),
                 hint="check quotes, brackets and heredocs with `bash -n`",
             )
-
-
-def _mention(program: Program) -> str:
-    if program.name and not program.bare:
-        return rf"\b{re.escape(program.name)}\s+({'|'.join(program.subcommands)})\b"
-    return re.escape(program.name or program.module)
-
-
-_MENTION = pattern("|".join(_mention(program) for program in PROGRAMS))
-
-
-def mentions_program(text: str) -> bool:
-    """Whether a text holds the words that start an engine, wherever they stand."""
-    return _MENTION.search(text) is not None
 
 
 def _first_line(span: Span) -> Span:

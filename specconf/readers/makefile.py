@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
 from specconf.patterns import pattern
 from specconf.readers.commandparts import pins_in
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.mistakes import Mistake, MistakeKind
 from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.templates import Template
 from specconf.words import Word
@@ -26,10 +27,12 @@ _ASSIGNMENT = pattern(
     r"(?P<before>(?:(?:export|override|private)\s+)*)(?P<name>[\w.-]+)\s*(?P<sign>::?:?=|\?=|\+=|!=|=)\s*(?P<value>.*)\Z",
     re.DOTALL,
 )
+_NAME = pattern(r"[A-Za-z_]\w*")
 _EXPORT = pattern(r"(?P<un>un)?export\s+(?P<names>[\w.\s-]+)\Z")
 _OF_TARGET = pattern(r"[^:=#\t][^:=#]*:\s*(?:(?:export|override|private)\s+)*(?P<name>[\w.-]+)\s*(?::?:?|\?|\+)=")
 _TARGET = pattern(r"(?P<names>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<rest>.*)\Z", re.DOTALL)
 _OPENS, _CLOSES = pattern(r"\s*(ifeq|ifneq|ifdef|ifndef)\b"), pattern(r"\s*endif\b")
+_BROKEN_END = pattern(r"\\[ \t]+\Z")  # a backslash that continues nothing, as a blank follows it
 _DEFINE, _ENDEF = pattern(r"\s*define\s+(?P<name>[\w.-]+)"), pattern(r"\s*endef\b")
 
 
@@ -49,11 +52,25 @@ def fragments(document: Document) -> Iterator[Fragment]:
         return "$" if match["dollar"] else found.values.get(match["round"] or match["curly"] or match.group()[1:])
 
     template = Template(_PART, value_of)
-    scripts = [(target, template.text(recipe)) for target, recipe in found.recipes]
-    pins = tuple(pin for _, script in scripts for pin in pins_in(script))
+    pins = tuple(pin for _, recipe in found.recipes for pin in pins_in(template.text(recipe)))
     env = tuple((name, template.word(_of(word, document.source))) for name, word in found.exported.items())
-    for target, script in scripts:
-        yield Fragment(script=script, env=env, name=target, stated=pins, holes=template.holes)
+    for target, script in found.recipes:
+        mistakes = tuple(_one_letter(script, found.values))
+        yield Fragment(
+            script=template.text(script), env=env, name=target, stated=pins, holes=template.holes, mistakes=mistakes
+        )
+
+
+def _one_letter(recipe: Placed, values: Mapping[str, str | None]) -> Iterator[Mistake]:
+    """`$NAME`, of which make takes the first letter, unless the file has a variable of that letter."""
+    for match in _PART.finditer(recipe.text):
+        rest = _NAME.match(recipe.text, match.start() + 1)
+        letter = match.group()[1:]
+        if rest is not None and letter == rest[0][:1] and len(rest[0]) > 1 and letter not in values:
+            written = recipe.text[match.start() : rest.end()]
+            instead = f"$({rest[0]})" if rest[0] in values else f"${written}"
+            where = recipe.span_of(match.start(), rest.end())
+            yield Mistake(MistakeKind.ONE_LETTER, where, written, instead)
 
 
 def _of(word: Word, source: SourceText) -> Placed:
@@ -115,7 +132,8 @@ def _logical(source: SourceText) -> Iterator[Placed]:
 def _recipe(line: Placed) -> Placed:
     """A recipe line without make's own signs before it."""
     start = len(line.text) - len(line.text.lstrip("\t @+-"))
-    return line.part(start, len(line.text))
+    broken = _BROKEN_END.search(line.text, start)
+    return line.part(start, broken.start() if broken else len(line.text))
 
 
 def _assign(read: _Read, match: re.Match[str], line: Placed, *, certain: bool) -> None:

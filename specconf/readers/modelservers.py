@@ -12,7 +12,6 @@ from specconf.readers.commandparts import (
     known,
     mappings_in,
     one_line,
-    option_words,
     plain_text,
     shell_script,
     split_items,
@@ -20,10 +19,11 @@ from specconf.readers.commandparts import (
 )
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
+from specconf.readers.optionmaps import switches_and_values
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 # -- llama-swap
@@ -33,7 +33,7 @@ _MACRO = pattern(r"\$\{(?P<name>[\w.-]+)\}")
 
 def llama_swap_fragments(document: Document) -> Iterator[Fragment]:
     """The command of each model. Line ends are blanks there, lines that begin with # are comments, macros are put in."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         models = root.get("models")
         for name, model in models.items() if models is not None else ():
             command = model.get("cmd")
@@ -77,7 +77,7 @@ _GPUSTACK_ENGINES = {"vllm": ("vllm", "serve"), "sglang": ("python3", "-m", "sgl
 def gpustack_fragments(document: Document) -> Iterator[Fragment]:
     """The commands of inference backends, by version, and the models that name a backend and its parameters."""
     template = Template(_DOUBLE)
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         for mapping in mappings_in(root):
             command, image = mapping.get("run_command"), mapping.get("image_name")
             if command is None and image is not None:
@@ -127,7 +127,7 @@ _NOTHING = pattern(r"(?!)")
 
 def truss_fragments(document: Document) -> Iterator[Fragment]:
     """The start command of a Truss configuration's server, in its base image."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         command, image = root.get("docker_server", "start_command"), root.get("base_image", "image")
         if command is None or command.text is None:
             continue
@@ -146,7 +146,7 @@ _RECIPE_ENGINES = {"sglang": "sglang", "vllm": "vllm", "trtllm": "tensorrt-llm"}
 
 def srt_slurm_fragments(document: Document) -> Iterator[Fragment]:
     """The workers of a recipe: options as keys below `backend.<engine>_config.<role>`, or as a role's `args`."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         for recipe in (root, *(node for key, node in root.items() if key.text == "base")):
             yield from _workers(recipe)
 
@@ -218,7 +218,7 @@ def _worker(
         elif "model-path" not in told:
             words += (*known(["--model-path"], where), path)
         if options.kind == "mapping":
-            words += tuple(option_words(options, negated=engine == "vllm"))
+            words += tuple(switches_and_values(options))
         else:
             words += tuple(word for word, _ in yaml_items(options))
     stated = _stated(engine, recipe.get("identity", "frameworks", name), "identity.frameworks")

@@ -12,18 +12,12 @@ from msgspec.structs import replace
 from specconf.readers.cluster import Cluster, text_at
 from specconf.readers.fragments import Fragment
 from specconf.readers.kubepods import environment
-from specconf.readers.optionmaps import words_of_map
+from specconf.readers.optionmaps import values_alone
 from specconf.readers.processes import Process
 from specconf.readers.ray import in_node
 from specconf.readers.source import Placed
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Span, Word
-
-
-def nothing(_node: YamlNode, _cluster: Cluster) -> Iterator[Fragment]:
-    """A kind that starts nothing by itself: a kustomization's patches are read with the manifests beside it."""
-    yield from ()
-
 
 # -- KubeAI
 
@@ -99,7 +93,7 @@ def kaito_config(text: Placed, name: str, model: Word | None = None) -> Iterator
     for root in placed_documents(text.source()):
         options = root.get("vllm")
         if options is not None and options.kind == "mapping":
-            yield _kaito_launch(tuple(words_of_map(options)), name, model or Word(None, options.span, "the preset"))
+            yield _kaito_launch(tuple(values_alone(options)), name, model or Word(None, options.span, "the preset"))
 
 
 def _kaito_launch(options: tuple[Word, ...], name: str, model: Word) -> Fragment:

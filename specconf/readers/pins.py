@@ -9,6 +9,7 @@ from specconf.patterns import pattern
 from specconf.readers.fragments import Document
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.stated import Firmness, Stated
+from specconf.words import Word
 
 PACKAGES = {"vllm": "vllm", "sglang": "sglang", "tensorrt-llm": "tensorrt-llm", "tensorrt_llm": "tensorrt-llm"}
 _CONSTRAINT = r"(?:===?|~=|!=|<=|>=|<|>)\s*[\w.*+!-]+"
@@ -17,6 +18,9 @@ _PIN = pattern(
     re.IGNORECASE,
 )
 _EXACT = pattern(r"===?\s*(?P<release>[\w.!-]+?)(?:\+[\w.]+)?\Z")
+_REQUIRED = pattern(
+    r"(?P<name>vllm|sglang|tensorrt[-_]llm)(?:\[[^\]]*\])?(?:@|===?)v?(?P<release>\d[\w.!-]*)(?:\+[\w.]+)?\Z", re.I
+)
 _SCRIPT = pattern(r"^# /// script[ \t]*\n(?P<body>(?:#(?: .*)?\n)+?)# ///[ \t]*$", re.MULTILINE)
 # Files beside a launcher that say what is installed.
 BESIDE = ("requirements.txt", "pyproject.toml")
@@ -55,6 +59,19 @@ def pins_beside(document: Document) -> list[Stated]:
             found += pins_in(source.part(start, start + len(written)), name)
             start += len(line) + 1
     return found
+
+
+def required(words: tuple[Word, ...]) -> tuple[Stated, ...]:
+    """What the requirements say that a command is run with: `vllm@0.33.0`, `vllm==0.33.0`, several with commas."""
+    found: list[Stated] = []
+    for word in words:
+        for one in (word.value or "").split(","):
+            match = _REQUIRED.match(one.strip())
+            if match is not None:
+                found.append(
+                    Stated(PACKAGES[match["name"].lower()], match["release"], Firmness.EXACT, "pin", word.span)
+                )
+    return tuple(found)
 
 
 def by_firmness(stated: list[Stated]) -> tuple[Stated, ...]:

@@ -17,8 +17,8 @@ from specconf.errors import InputError
 from specconf.patterns import pattern
 from specconf.readers.containers import image_of
 from specconf.readers.fragments import Document, Fragment
-from specconf.readers.launches import PROGRAMS, match_program
 from specconf.readers.pins import by_firmness, metadata_pins, pins_beside, pins_in
+from specconf.readers.programs import PROGRAMS, match_program
 from specconf.readers.pytext import constant
 from specconf.readers.pyvalues import Scope
 from specconf.readers.pywalk import Walker

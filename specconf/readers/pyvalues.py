@@ -306,7 +306,8 @@ class Values:
         try:
             return Text(as_json(held, self.part(node)), self.span(node), self.raw(node))
         except NotKnown:
-            return self.unknown(node)
+            made = self._stand_in(self.raw(node))
+            return Text(Placed(made, self.source, [range_of(self.source, node)[0]]), self.span(node), self.raw(node))
 
     def _method(self, node: ast.Call, held: Value, first: Value | None) -> Value:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""

@@ -210,14 +210,14 @@ class _Scanner:
                 text += self.text[self.at]
                 self.at += 1
                 continue
-            decoded, length = _ansi_escape(self.text, self.at + 1)
+            decoded, length = ansi_escape(self.text, self.at + 1)
             text += decoded
             self.at += 1 + length
         self.at += 1
         self._add(text, quoted=True)
 
 
-def _ansi_escape(text: str, at: int) -> tuple[str, int]:
+def ansi_escape(text: str, at: int) -> tuple[str, int]:
     """One escape of `$'…'` after its backslash: what it stands for and how many characters it takes."""
     char = text[at : at + 1]
     if char in _ANSI:

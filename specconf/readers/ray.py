@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.values import Pairs, Text, Value, of_yaml, option_words, word_of
-from specconf.readers.yamltext import YamlNode, documents, placed_documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 
 
 def fragments(document: Document) -> Iterable[Fragment]:
     """One launch for each configuration."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         yield from in_node(root)
 
 

@@ -5,8 +5,9 @@ A deploy format is a row here and a module with one function: from a `Document` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from specconf.errors import InputError
 from specconf.readers.detecting import DETECTORS, ON_REQUEST, is_yaml
 from specconf.readers.found import ReadLaunch
-from specconf.readers.fragments import Around, Document, nothing_around
+from specconf.readers.fragments import Around, Document, Fragment, nothing_around
 from specconf.readers.source import SourceText
 from specconf.words import Span
 
@@ -34,13 +35,21 @@ class Format(Struct, frozen=True):
 
     def read(self, document: Document) -> list[ReadLaunch]:
         """The launches in a document of this format. InputError where it cannot be read as one."""
-        module, _, function = self.reads.partition(":")
-        reader = getattr(import_module(f"specconf.readers.{module}"), function)
         if self.whole:
-            return list(reader(document))
+            return list(self._reader()(document))
         from specconf.readers.launches import in_fragment
 
-        return [launch for fragment in reader(document) for launch in in_fragment(fragment, document.path)]
+        return [launch for fragment in self.fragments(document) for launch in in_fragment(fragment, document.path)]
+
+    def fragments(self, document: Document) -> Iterable[Fragment]:
+        """The processes in a document of a format that gives such."""
+        found: Iterable[Fragment] = self._reader()(document)
+        return found
+
+    def _reader(self) -> Callable[[Document], Iterable[Any]]:
+        module, _, function = self.reads.partition(":")
+        reader: Callable[[Document], Iterable[Any]] = getattr(import_module(f"specconf.readers.{module}"), function)
+        return reader
 
 
 _OPTION_FILE_HINT = (
@@ -98,7 +107,7 @@ def read_launches(
     return [_with_files_beside(item, document) for item in found if wanted is None or item.launch.engine == wanted]
 
 
-_OPTION_FILES = (".yaml", ".yml")
+_OPTION_FILES = (".yaml", ".yml", ".json")
 
 
 def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
@@ -108,7 +117,7 @@ def _with_files_beside(item: ReadLaunch, document: Document) -> ReadLaunch:
     folder = document.path.replace("\\", "/").rpartition("/")[0]
     for word in item.launch.argv:
         name = (word.value or "").rpartition("=")[2]
-        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-")) or name in known:
+        if not name.endswith(_OPTION_FILES) or name.startswith(("/", "-", "{")) or name in known:
             continue
         text = document.around(name)
         if text is not None:

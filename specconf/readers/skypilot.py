@@ -8,7 +8,7 @@ from specconf.patterns import pattern
 from specconf.readers.commandparts import environment, pins_in
 from specconf.readers.fragments import Document, Fragment
 from specconf.readers.templates import Template
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 _DOCKER = "docker:"
@@ -17,7 +17,7 @@ _VARIABLE = pattern(r"\$\{(?P<name>\w+)\}|\$(?P<bare>[A-Za-z_]\w*)")
 
 def fragments(document: Document) -> Iterator[Fragment]:
     """Each document of the file is a task."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         env = (*environment(root.get("envs")), *environment(root.get("secrets")))
         values = {name: word.value for name, word in env}
         template = Template(_VARIABLE, lambda match, values=values: values.get(match["name"] or match["bare"]))  # type: ignore[misc]

@@ -7,13 +7,18 @@ characters where that stands in the file, so that whatever is found in it is tol
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from specconf.words import Span
+from specconf.words import Places, Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text. A byte order mark is a blank: what stands behind it keeps its column."""
+    return ((" " + text[1:]) if text.startswith("\ufeff") else text).split("\n")
 
 
 class SourceText:
@@ -22,7 +27,7 @@ class SourceText:
     A text that is a part of its file begins at `origin` there, or stands there character by character as `inside` says.
     """
 
-    def __init__(self, text: str, path: str, origin: Span | None = None, inside: Placed | None = None) -> None:
+    def __init__(self, text: str, path: str, origin: Span | None = None, inside: Places | None = None) -> None:
         self.origin = origin or Span(path, 1, 1)
         self.path = path
         self.text = text
@@ -111,6 +116,23 @@ class Placed:
         return SourceText(self.text, self.path, inside=self)
 
 
+class Partly(Placed):
+    """A text of which parts are not known: `holes` holds how each character that stands for one is written."""
+
+    def __init__(self, text: str, outer: SourceText, at: Sequence[int], holes: Mapping[str, str]) -> None:
+        super().__init__(text, outer, at)
+        self.holes = holes
+
+    def part(self, start: int, end: int) -> Partly:
+        """A part of it."""
+        return Partly(self.text[start:end], self.outer, self.at[start:end], self.holes)
+
+
+def holes_of(*texts: Placed | None) -> dict[str, str]:
+    """The holes of texts, those that are wholly known have none."""
+    return {char: raw for text in texts if isinstance(text, Partly) for char, raw in text.holes.items()}
+
+
 def joined(parts: Sequence[Placed], between: str = "\n") -> Placed:
     """Several texts of one file as one; what stands between two has the place of the end of the first."""
     text, at = "", list[int]()
@@ -120,4 +142,5 @@ def joined(parts: Sequence[Placed], between: str = "\n") -> Placed:
             at += [at[-1] if at else 0] * len(between)
         text += part.text
         at += part.at
-    return Placed(text, parts[0].outer, at)
+    holes = holes_of(*parts)
+    return Partly(text, parts[0].outer, at, holes) if holes else Placed(text, parts[0].outer, at)

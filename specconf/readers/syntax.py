@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from specconf.readers.expansion import Scope
+from specconf.readers.scope import Scope
 from specconf.readers.source import Placed, SourceText
 from specconf.readers.wrappers import program_name
 from specconf.readers.writing import filled_heredoc, without_tabs
@@ -16,6 +17,7 @@ from specconf.words import Word
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_ARITHMETIC = re.compile(rb"\(\([^()\n]*<<[^()\n]*\)\)")
 _OUTPUTS = frozenset({">", ">>", ">|"})
 
 
@@ -24,6 +26,35 @@ class WrittenFile(Struct, frozen=True):
 
     name: str
     appends: bool
+
+
+def parsed(source: SourceText) -> Node:
+    """The syntax tree of a text.
+
+    The grammar takes a shift of bits in a default (`${A:-$((1 << 30))}`) for a heredoc, and then reads nothing to the end: a
+    text with errors is parsed again with its shifts as sums, which have the same length.
+    """
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    parser = Parser(Language(tree_sitter_bash.language()))
+    root = parser.parse(source.data).root_node
+    if not root.has_error or not _ARITHMETIC.search(source.data):
+        return root
+    summed = parser.parse(_ARITHMETIC.sub(lambda match: match[0].replace(b"<<", b"+ "), source.data)).root_node
+    return root if summed.has_error else summed
+
+
+def outermost(node: Node, kinds: frozenset[str]) -> list[Node]:
+    """The nodes of some kinds inside `node`, in the order in which they are written; nothing inside of these."""
+    found, stack = [], list(reversed(node.children))
+    while stack:
+        current = stack.pop()
+        if current.type in kinds:
+            found.append(current)
+        else:
+            stack.extend(reversed(current.children))
+    return found
 
 
 def descendants(node: Node, kind: str) -> Iterator[Node]:
@@ -72,15 +103,13 @@ def written_file(
 
 
 def heredoc_body(heredoc: Node, source: SourceText, scope: Scope) -> Placed | None:
-    """The text of a heredoc; None when it holds an unknown part. A quoted delimiter makes the body literal."""
+    """The text of a heredoc, with holes for what is not known in it. A quoted delimiter makes the body literal."""
     parts = {child.type: child for child in heredoc.children}
     start, body, end = (parts.get(f"heredoc_{part}") for part in ("start", "body", "end"))
     if start is None:
         return None
     if body is None:
         return source.part(0, 0)
-    if body.has_error:
-        return None
     first, last = source.range_of(body)
     text = source.part(first, source.index(end.start_byte) if end is not None else last)
     if "<<-" in parts:

@@ -20,6 +20,7 @@ from specconf.words import Word
 # What a part stands for: its text, or None where it is not known.
 ValueOf: TypeAlias = "Callable[[re.Match[str]], str | None]"
 _FIRST, _LAST = 0xE000, 0xF8FF  # the private characters of Unicode
+OUTER_HOLES = 0xF000  # for the holes of a text in which others are made
 _DEEPEST = 8  # values that hold parts themselves
 _MOST_PUT_IN = 5_000_000  # characters; values that hold each other several times grow without end
 
@@ -29,11 +30,15 @@ def unknown_part(_: re.Match[str]) -> None:
 
 
 class Template(Struct):
-    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written."""
+    """One file's way of writing parts that are filled in. `holes`: the characters of unknown parts, and how each is written.
+
+    `first`: the first of these characters, another one where a text in the file has holes of its own kind.
+    """
 
     pattern: re.Pattern[str]
     value_of: ValueOf = unknown_part
     holes: dict[str, str] = field(default_factory=dict)
+    first: int = _FIRST
     _put_in: int = 0
 
     def text(self, placed: Placed) -> Placed:
@@ -83,7 +88,11 @@ class Template(Struct):
         for char, known in self.holes.items():
             if known == written:
                 return char
-        char = chr(min(_FIRST + len(self.holes), _LAST))
+        number = len(self.holes)
+        most = _LAST - self.first if self.first <= _LAST else _LAST - _FIRST
+        while number < most and chr(self.first + number) in self.holes:
+            number += 1
+        char = chr(self.first + min(number, most))
         self.holes[char] = written
         return char
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from specconf.patterns import pattern
 from specconf.readers.fragments import Fragment
@@ -235,10 +236,10 @@ def _flag(engine: str, key: Text, value: Value) -> Iterator[Word]:
         return
     if isinstance(value, Unknown):
         # Of a value that is not known, a switch would take none: written as one word, it is the flag's own value.
-        yield Word(None, key.span, f"{name}={value.raw}")
+        yield Word(None, key.span, f"{name}={value.raw}", exact=True)
         return
     yield flag
-    yield _json_word(value) if isinstance(value, Pairs) else word_of(value)
+    yield _json_word(value) if isinstance(value, Pairs) else replace(word_of(value), quoted=isinstance(value, Text))
 
 
 def _json_word(value: Pairs | Items) -> Word:

@@ -13,7 +13,7 @@ from specconf.readers.powershell import script_words
 from specconf.readers.source import joined
 from specconf.readers.stated import Stated
 from specconf.readers.templates import Template
-from specconf.readers.yamltext import YamlNode, documents
+from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
 _EXPRESSION = pattern(r"\$\{\{\s*(?:env\.(?P<name>[A-Za-z_]\w*)\s*\}\}|.{0,500}?\}\})", re.DOTALL)
@@ -28,7 +28,7 @@ def _template(env: Iterable[tuple[str, Word]]) -> Template:
 
 def github_fragments(document: Document) -> Iterator[Fragment]:
     """The scripts of a workflow's jobs, or of a composite action's steps, and the containers beside them."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         env = environment(root.get("env"), _template(()))
         for name, job in _items(root.get("jobs")):
             yield from _job(name.text or "", job, (*env, *environment(job.get("env"), _template(env))))
@@ -114,7 +114,7 @@ _SCRIPTS = ("before_script", "script", "after_script")
 
 def gitlab_fragments(document: Document) -> Iterator[Fragment]:
     """The scripts of a pipeline's jobs: what runs before, the script itself and what runs after, as one text."""
-    for root in documents(document.text, document.path):
+    for root in placed_documents(document.source):
         jobs = {name.text: node for name, node in root.items() if name.text and node.kind == "mapping"}
         common = [node for node in (root.get("default"), root) if node is not None]
         for name, job in jobs.items():

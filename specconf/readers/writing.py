@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from specconf.patterns import pattern
-from specconf.readers.expansion import Scope, heredoc_text
+from specconf.readers.nested import text_of
+from specconf.readers.scope import Scope
 from specconf.readers.source import Placed, SourceText, joined
 from specconf.readers.wrappers import program_name
 from specconf.words import Word
@@ -25,34 +26,9 @@ def without_tabs(body: Placed) -> Placed:
     return joined(parts, "") if body.text else body
 
 
-def filled_heredoc(body: Placed, scope: Scope) -> Placed | None:
-    """The body of a heredoc with the shell's variables put in; None where one is not known.
-
-    What is put in has the place of the first character that differs from what is written in its line.
-    """
-    text = heredoc_text(body.text, scope)
-    if text is None or text == body.text:
-        return body if text is not None else None
-    written, filled = body.text.split("\n"), text.split("\n")
-    if len(written) != len(filled):
-        return followed(body, text)
-    at, start = list[int](), 0
-    for line, made in zip(written, filled, strict=True):
-        at += _line_places(body.part(start, start + len(line) + 1), line, made)
-        start += len(line) + 1
-    return Placed(text, body.outer, at[: len(text)])
-
-
-def _line_places(part: Placed, line: str, made: str) -> list[int]:
-    """The places of a filled line and of the line break behind it."""
-    same = next((i for i, (a, b) in enumerate(zip(line, made, strict=False)) if a != b), min(len(line), len(made)))
-    tail = 0
-    while tail < min(len(line), len(made)) - same and line[-1 - tail] == made[-1 - tail]:
-        tail += 1
-    places = list(part.at)
-    end = places[len(line)] if len(places) > len(line) else (places[-1] + 1 if places else part.outer.at(1))
-    changed = places[same] if same < len(line) else end
-    return [*places[:same], *[changed] * (len(made) - same - tail), *places[len(line) - tail : len(line)], end]
+def filled_heredoc(body: Placed, scope: Scope) -> Placed:
+    """The body of a heredoc with the shell's variables put in, each at the place where it stands, and holes for the others."""
+    return text_of(body, scope, quoted=True)
 
 
 def followed(written: Placed, value: str) -> Placed:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from specconf.errors import InputError
+from specconf.patterns import pattern
 from specconf.readers.source import Placed, SourceText
 from specconf.words import Span, Word
 
@@ -13,6 +14,8 @@ DEEPEST_NESTING = 100
 LARGEST_DOCUMENT = 500_000  # nodes, those behind anchors counted wherever they are used
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
             " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}  # fmt: skip
+_BREAK = pattern("\r\n|[\n\r\x85\u2028\u2029]")
+_KEPT_BREAKS = frozenset("\u2028\u2029")  # any other break is a line feed in the text of a scalar
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
 
 
@@ -42,27 +45,15 @@ class YamlNode:
 
     def items(self) -> Iterator[tuple[YamlNode, YamlNode]]:
         """The keys and values of a mapping, its own before those merged in; nothing for other nodes."""
-        if self.kind != "mapping":
-            return
-        seen = set()
-        merged: list[Any] = []
-        for key, value in self.node.value:
-            if key.id == "scalar" and key.value == "<<":
-                merged += value.value if value.id == "sequence" else [value]
-                continue
-            seen.add(getattr(key, "value", None) if key.id == "scalar" else None)
+        for key, value in _members(self.node):
             yield YamlNode(key, self.source), YamlNode(value, self.source)
-        for node in merged:
-            for key, value in YamlNode(node, self.source).items():
-                if key.text not in seen:
-                    seen.add(key.text)
-                    yield key, value
 
     def get(self, *path: str) -> YamlNode | None:
         """The value at a path of keys, None where one is not there."""
         found: YamlNode | None = self
         for name in path:
-            found = next((value for key, value in found.items() if key.text == name), None) if found else None
+            held = _members_by_name(found.node).get(name) if found is not None else None
+            found = YamlNode(held, self.source) if held is not None else None
         return found
 
     @property
@@ -75,8 +66,7 @@ class YamlNode:
     @property
     def is_null(self) -> bool:
         """Whether the scalar is written as null or as nothing."""
-        # The C loader calls the plain style "", the other one None.
-        return self.kind == "scalar" and not self.node.style and self.node.value in ("", "~", "null", "Null", "NULL")
+        return self.kind == "scalar" and _is_null(self.node)
 
     @property
     def raw(self) -> str:
@@ -106,6 +96,53 @@ class YamlNode:
         if self.kind == "sequence":
             return [item.plain() for item in self]
         return {key.text: value.plain() for key, value in self.items()}
+
+
+def _members(node: Any) -> list[tuple[Any, Any]]:
+    """The keys and values of a mapping, its own before those merged in. Found once for each node: merges of merges would
+    else be looked through again wherever one of them is used.
+    """
+    if node.id != "mapping":
+        return []
+    known: list[tuple[Any, Any]] | None = getattr(node, "members", None)
+    if known is not None:
+        return known
+    found: list[tuple[Any, Any]] = []
+    seen: set[str | None] = set()
+    merged: list[Any] = []
+    for key, value in node.value:
+        if key.id == "scalar" and key.value == "<<":
+            merged += value.value if value.id == "sequence" else [value]
+            continue
+        seen.add(key.value if key.id == "scalar" else None)
+        found.append((key, value))
+    for other in merged:
+        for key, value in _members(other):
+            name = key.value if key.id == "scalar" else None
+            if name not in seen:
+                seen.add(name)
+                found.append((key, value))
+    node.members = found
+    return found
+
+
+def _members_by_name(node: Any) -> dict[str, Any]:
+    """The values of a mapping by their keys' texts, the first of each."""
+    known: dict[str, Any] | None = getattr(node, "by_name", None)
+    if known is not None:
+        return known
+    found: dict[str, Any] = {}
+    for key, value in _members(node):
+        if key.id == "scalar" and not _is_null(key):
+            found.setdefault(str(key.value), value)
+    if node.id == "mapping":
+        node.by_name = found
+    return found
+
+
+def _is_null(node: Any) -> bool:
+    # The C loader calls the plain style "", the other one None.
+    return not node.style and node.value in ("", "~", "null", "Null", "NULL")
 
 
 def documents(text: str, path: str) -> list[YamlNode]:
@@ -211,13 +248,14 @@ def _placed(node: YamlNode) -> Placed:
 
 def _literal(text: str, start: int, end: int, value: str) -> list[int] | None:
     """A literal block: its lines without their indentation."""
-    at = text.find("\n", start) + 1
-    if at == 0:
+    broken = _BREAK.search(text, start)
+    if broken is None:
         return None
-    header = text[start : at - 1]
+    header, at = text[start : broken.start()], broken.end()
     body = text[at:end]
     digits = [int(c) for c in header.split("#")[0] if c.isdigit()]
-    first = next((line for line in body.split("\n") if line.strip(" ")), "")
+    lines = list(_lines(body))
+    first = next((line for line, _ in lines if line.strip(" ")), "")
     # An explicit indentation counts from the parent's, which the first line shows unless it begins with spaces of its own.
     indent = len(first) - len(first.lstrip(" "))
     if digits:
@@ -225,17 +263,27 @@ def _literal(text: str, start: int, end: int, value: str) -> list[int] | None:
         indent -= own
     places: list[int] = []
     shown = ""
-    for line in body.split("\n"):
+    for line, end_of_line in lines:
         cut = min(indent, len(line))
-        shown += line[cut:] + "\n"
+        shown += line[cut:] + (end_of_line if end_of_line in _KEPT_BREAKS else "\n")
         places += [*range(at + cut, at + len(line)), at + len(line)]
-        at += len(line) + 1
+        at += len(line) + (len(end_of_line) or 1)
     return places[: len(value)] if shown[: len(value)] == value else None
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The lines of a text as YAML breaks them, each with what breaks it."""
+    at = 0
+    for match in _BREAK.finditer(text):
+        yield text[at : match.start()], match[0]
+        at = match.end()
+    yield text[at:], ""
 
 
 def _aligned(text: str, start: int, end: int, value: str, style: str | None) -> list[int] | None:
     """Folded and quoted scalars: what is no white space stands in the text in the same order, escapes apart."""
-    at = (text.find("\n", start) + 1 or start) if style == ">" else start
+    header = _BREAK.search(text, start) if style == ">" else None
+    at = header.end() if header is not None else start
     places: list[int] = []
     for char in value:
         escaped = style == '"' and text.startswith("\\", at)
@@ -267,8 +315,8 @@ def _written(text: str, at: int, char: str, style: str | None) -> int:
 
 def _behind_line_breaks(text: str, at: int, end: int) -> int:
     """Behind backslashes at the ends of lines, which join them."""
-    while at + 1 < end and text[at] == "\\" and text[at + 1] == "\n":
-        at += 2
+    while at + 1 < end and text[at] == "\\" and (broken := _BREAK.match(text, at + 1)):
+        at = broken.end()
         while at < end and text[at] in " \t":
             at += 1
     return at

@@ -32,6 +32,11 @@ def lint_json(results: Sequence[FileResult], notices: Iterable[str] = ()) -> dic
         ],
         "files": [result.path for result in results if not result.skipped],
         "skipped": [{"path": result.path, "why": result.skipped} for result in results if result.skipped],
+        "mentioned": [
+            {"path": result.path, "line": place.line, "column": place.column}
+            for result in results
+            for place in result.mentioned
+        ],
         "notices": list(notices),
     }
 

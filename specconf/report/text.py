@@ -42,11 +42,24 @@ def _why(finding: Finding) -> str:
 
 def not_checked_lines(items: Sequence[NotChecked], *, verbose: bool) -> Iterator[str]:
     """What could not be checked, grouped by what is missing."""
-    for missing, ids in missing_groups(i for i in items if not i.constraint.endswith(REGISTRY)):
+    apart = (REGISTRY, KNOWN_IN_PART)
+    for missing, ids in missing_groups(i for i in items if not i.constraint.endswith(apart)):
         rules = "1 rule needs" if len(ids) == 1 else f"{len(ids)} rules need"
         yield f"not checked: {rules} {missing}{_how_to_get(missing)}"
         if verbose:
             yield from (f"  {name}" for name in ids)
+    yield from _option_lines([item for item in items if item.constraint.endswith(KNOWN_IN_PART)])
+
+
+def _option_lines(items: Sequence[NotChecked]) -> Iterator[str]:
+    """Once for each release whose options are known in part: those of which nothing is known."""
+    for engine, release in dict.fromkeys((item.engine, item.release) for item in items):
+        mine = [item for item in items if (item.engine, item.release) == (engine, release)]
+        names = sorted({name for item in mine for name in item.missing})
+        launches = f" ({len(mine)} launches)" if len(mine) > 1 else ""
+        yield (
+            f"not checked: whether {engine} {release} has {', '.join(names)}: its options are known only in part{launches}"
+        )
 
 
 def _how_to_get(missing: str) -> str:
@@ -59,6 +72,7 @@ def _how_to_get(missing: str) -> str:
 
 
 REGISTRY = "/architecture"
+KNOWN_IN_PART = "/options-known-in-part"
 
 
 def registry_lines(items: Sequence[NotChecked]) -> Iterator[str]:

@@ -21,10 +21,11 @@ from specconf.findings import Effect, Finding, NotChecked, Severity, capped_seve
 from specconf.kleene import Ternary
 from specconf.patterns import pattern
 from specconf.rules.conditions import Condition, Test, Truth, evaluate, parse_condition
+from specconf.rules.doubts import doubtful
 from specconf.rules.naming import met
 from specconf.rules.predicates import PREDICATES
 from specconf.rules.silence import heard
-from specconf.rules.spelling import spelling_findings
+from specconf.rules.spelling import says_nothing, spelling_findings
 from specconf.words import JsonValue
 
 _PLACEHOLDER = pattern(r"\{([a-z_]+(?:\.[\w@.-]+)?)\}")
@@ -61,18 +62,29 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     `exact`: the spec asks for exact verification, so that a lossy effect is an error.
     """
     result = CheckResult(view.engine, view.release)
-    result.findings += spelling_findings(facts.settings, engine, view)
+    spelled = list(spelling_findings(facts.settings, engine, view))
+    result.findings += [finding for finding in spelled if not says_nothing(finding)]
+    facts.doubt(doubtful(result.findings, facts.settings, view))
     for constraint, held in view.constraints:
         if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)
     gives_way = {constraint.id: constraint.unless for constraint, _ in view.constraints if constraint.unless}
     result.findings, result.not_checked = heard(result.findings, result.not_checked, gives_way)
-    result.not_checked += _unread_tables(facts, view)
+    result.not_checked += [*_unread_tables(facts, view), *_unknown_options(spelled, view)]
     result.effective = _effective(facts)
     return result
 
 
 REGISTRY = "model_registry"
+KNOWN_IN_PART = "/options-known-in-part"
+
+
+def _unknown_options(findings: Sequence[Finding], view: View) -> list[NotChecked]:
+    """What nothing is known of, since the release's options are known only in part: once for all of them."""
+    names = frozenset(finding.option for finding in findings if says_nothing(finding))
+    if not names:
+        return []
+    return [NotChecked(f"{view.engine}{KNOWN_IN_PART}", "SC101", names, engine=view.engine, release=view.release)]
 
 
 def _unread_tables(facts: Facts, view: View) -> list[NotChecked]:

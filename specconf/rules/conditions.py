@@ -15,7 +15,7 @@ from msgspec import Struct
 from specconf.compat.view import View
 from specconf.errors import DatabaseError
 from specconf.facts import Fact, Facts, Known, Missing, OneOf
-from specconf.kleene import Ternary, agreed, ternary_all, ternary_any, ternary_not
+from specconf.kleene import Ternary, agreed, ternary_any, ternary_not
 from specconf.words import JsonValue
 
 
@@ -54,16 +54,15 @@ class _Several(Struct, frozen=True):
         for part in self.parts:
             yield from part.leaves()
 
-    def _combined(self, facts: Facts, view: View, absorbs: bool, law: Callable[[Iterable[Ternary]], Ternary]) -> Truth:
-        answers: list[Truth] = []
+    def _combined(self, facts: Facts, view: View, absorbs: bool) -> Truth:
+        missing: frozenset[str] | None = None
         for part in self.parts:
             answer = part.truth(facts, view)
             if answer.value is absorbs:
                 return _PLAIN[absorbs]
-            answers.append(answer)
-        value = law(answer.value for answer in answers)
-        missing = frozenset[str]().union(*(a.missing for a in answers if a.value is None))
-        return Truth(value, missing if value is None else frozenset())
+            if answer.value is None:
+                missing = answer.missing if missing is None else missing | answer.missing
+        return _PLAIN[not absorbs] if missing is None else Truth(None, missing)
 
 
 class All(_Several, frozen=True):
@@ -73,7 +72,7 @@ class All(_Several, frozen=True):
 
     def truth(self, facts: Facts, view: View) -> Truth:
         """False as soon as one part is false."""
-        return self._combined(facts, view, False, ternary_all)
+        return self._combined(facts, view, False)
 
 
 class AnyOf(_Several, frozen=True):
@@ -83,7 +82,7 @@ class AnyOf(_Several, frozen=True):
 
     def truth(self, facts: Facts, view: View) -> Truth:
         """True as soon as one part is true."""
-        return self._combined(facts, view, True, ternary_any)
+        return self._combined(facts, view, True)
 
 
 class Not(Struct, frozen=True):
@@ -150,10 +149,7 @@ class Test(Struct, frozen=True, eq=False):
 
     def truth(self, facts: Facts, view: View) -> Truth:
         """The answer of this one test, worked out once for the options in force."""
-        found: Truth | None = facts.answers.get(self)
-        if found is None:
-            found = facts.answers[self] = self._truth(facts, view)
-        return found
+        return facts.answer(self, self._truth, facts, view)
 
     def _truth(self, facts: Facts, view: View) -> Truth:
         if self.op in {"set", "unset"}:

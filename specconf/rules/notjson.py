@@ -74,7 +74,8 @@ def diagnose(text: str) -> Diagnosis | None:
     if not state.whys:
         return None
     value = _object(state.now)
-    meant = compact_json(value) if value is not None else ""
+    sure = value is not None and not any("\\" in key for key in value)  # what no key has was left by the quoting
+    meant = compact_json(value) if sure else ""
     shown = meant if len(meant) <= _MAX_SHOWN else ""
     return Diagnosis(", and ".join(state.whys), ", and ".join(state.remedies), shown, state.by_key)
 

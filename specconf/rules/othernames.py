@@ -8,15 +8,18 @@ from typing import Any
 from specconf.compat.releases import Ranges
 from specconf.compat.rows import Option
 from specconf.compat.view import View
-from specconf.engines.options import as_text, loose
+from specconf.engines.options import as_text, loose, parent_object, written_key
 from specconf.words import JsonValue, same
 
 
 def instead(name: str, scope: str, near: tuple[str, ...], view: View, *, lived: bool) -> str:
     """What to write instead of an option that this release does not have."""
     later = successor(name, scope, view) or _member_successor(name, scope, view)
+    inside = _as_member(name, scope, view)
     if later:
-        return f"Write {later}: that is this release's name for {name}."
+        return f"Write {later}: that is this release's name for {name}{f', or write {inside}' if inside else ''}."
+    if inside:
+        return f"Write {inside}."
     replaced = _replacement(name, scope, view)
     if replaced:
         return f"Write {replaced}, which took its place."
@@ -41,9 +44,10 @@ def _elsewhere(name: str, scope: str, view: View) -> str:
 
 def named(name: str, scope: str, view: View) -> list[tuple[Ranges, Mapping[str, Any]]]:
     """The rows of a scope, in any release, that have this spelling, with dashes or underscores."""
-    names = {name, f"--{name.replace('_', '-')}"} if scope.endswith("cli") else {name}
-    rows = [view.db.raw_options[i] for i in view.db.rows_by_scope.get(scope, ())]
-    return [(ranges, row) for ranges, row in rows if names & {*(row.get("names") or ()), *(row.get("no_names") or ())}]
+    bare = name.lstrip("-")
+    names = {name, f"--{bare.replace('_', '-')}"} if scope.endswith("cli") else {name}
+    found = {index for one in names for index in view.db.rows_by_name.get((scope, one), ())}
+    return [view.db.raw_options[index] for index in sorted(found)]
 
 
 def successor(name: str, scope: str, view: View) -> str:
@@ -73,6 +77,20 @@ def _member_successor(name: str, scope: str, view: View) -> str:
             short = next((n for n in option.names if not n.startswith("--")), "") if not head.startswith("--") else ""
             return f"{short or option.names[0]}.{member}"
     return ""
+
+
+def _as_member(name: str, scope: str, view: View) -> str:
+    """The member of an object that a flag of other releases wrote: `model in --speculative-config`."""
+    if not scope.endswith("cli"):
+        return ""
+    found = set()
+    for _, row in named(name, scope, view):
+        whole = parent_object(row["path"], view)
+        flag = next((n for n in whole.names if n.startswith("--")), "") if whole is not None else ""
+        members = view.by_path.get(row["path"], ())
+        if whole is not None and flag and any(o.scope == whole.members for o in members):
+            found.add(f"{written_key(row['path'], view)} in {flag}")
+    return found.pop() if len(found) == 1 else ""
 
 
 def _replacement(name: str, scope: str, view: View) -> str:
@@ -120,9 +138,15 @@ def releases_with_choice(value: JsonValue, option: Option, view: View) -> str:
 
 
 def releases_with(name: str, scope: str, view: View) -> str:
-    """In which other releases an option of this name exists, as an aside in brackets; empty when in none."""
+    """In which other releases an option of this name exists, as an aside in brackets; empty when in none.
+
+    A flag is asked for as its parser would look it up: not every one takes underscores for dashes.
+    """
     line = view.db.line
-    held = [ranges for ranges, _ in named(name, scope, view)]
+    rows = named(name, scope, view)
+    if name.startswith("-"):
+        rows = [(r, row) for r, row in rows if name in {*(row.get("names") or ()), *(row.get("no_names") or ())}]
+    held = [ranges for ranges, _ in rows]
     runs: list[tuple[int, int]] = []
     for position in range(len(line.names)):
         if any(ranges.at(position) for ranges in held):

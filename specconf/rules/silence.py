@@ -28,6 +28,11 @@ def heard(
     return said, [row for row in not_checked if not _said_by(row.constraint, met, gives_way)]
 
 
+def always_said(finding: Finding) -> bool:
+    """Whether a finding is said whatever else is found: it is of no rule, and no remark about a later stage."""
+    return not finding.constraint and not (_passing(finding) and _rank(finding) > 0)
+
+
 def _said_by(constraint: str, met: set[str], gives_way: Mapping[str, frozenset[str]]) -> bool:
     return not met.isdisjoint(gives_way.get(constraint, frozenset()))
 

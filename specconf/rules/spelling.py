@@ -14,7 +14,7 @@ from specconf.compat.rows import Option, Scope
 from specconf.compat.view import View
 from specconf.engines.base import Engine
 from specconf.engines.near import near_names
-from specconf.engines.options import as_text
+from specconf.engines.options import as_text, python_literal
 from specconf.findings import Effect, EvidenceKind, Finding, Severity, Stage
 from specconf.rules.notjson import diagnose, written_as
 from specconf.rules.othernames import instead, named, releases_with, releases_with_choice, successor
@@ -65,12 +65,12 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.left_out:
         return _left_out(problem, title, view)
     if problem.kind is ProblemKind.UNKNOWN:
-        return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where)
+        return _unknown(name, view.scope(problem.scope), title, view, problem.near, problem.where, problem.looked_up)
     if problem.kind is ProblemKind.AMBIGUOUS:
         several = ", ".join(problem.near)
         message = f"{title} reads {name} as short for several options ({several}) and stops at start"
-        message += f"{releases_with(name, problem.scope, view)}."
-        later = successor(name, problem.scope, view)
+        message += f"{releases_with(problem.looked_up, problem.scope, view)}."
+        later = successor(problem.looked_up, problem.scope, view)
         fix = f"Write {later}: that is this release's name for {name}." if later else "Write the option out in full."
         return _rejects(view, "SC102", message, fix, problem)
     if problem.kind is ProblemKind.MISSING_VALUE:
@@ -86,6 +86,16 @@ def _problem_finding(problem: Problem, engine: Engine, view: View) -> Finding:
     if problem.kind is ProblemKind.UNEXPECTED:
         message = f"{title} does not expect the word {name} here and stops at start."
         return _rejects(view, "SC101", message, "Remove it, or write the option it belongs to.", problem)
+    if problem.kind is ProblemKind.TEXT_IN_CODE:
+        message = f"{name} is a text, but in code {title} takes {problem.expected}, so it stops at start."
+        literal = python_literal(problem.value)
+        fix = f"Write {name}={literal}." if literal else "Give it the object itself: nothing reads the text."
+        return replace(_rejects(view, "SC103", message, fix, problem), stage=Stage.CONFIG)
+    if problem.kind is ProblemKind.EXCLUSIVE:
+        message = f"{title} takes {name} or {problem.expected}, not both, and stops at start."
+        return replace(
+            _rejects(view, "SC103", message, "Remove the one that is not meant.", problem), stage=Stage.CONFIG
+        )
     diagnosis = diagnose(problem.value) if problem.expected.startswith("JSON") else None
     if diagnosis is not None:
         message = f"{name} is given {problem.value!r}, which is no JSON: {diagnosis.why}; {title} stops at start."
@@ -130,9 +140,11 @@ def in_one_word(name: str) -> tuple[str, str] | None:
     return (flag, values[0].strip()) if values and flag.startswith("--") else None
 
 
-def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None) -> Finding:
+def _unknown(
+    name: str, scope: Scope, title: str, view: View, near: tuple[str, ...], where: Span | None, known_as: str = ""
+) -> Finding:
     """An option that is not in a scope's list, by what is known of the list and what the engine does with such words."""
-    lived = releases_with(name, scope.name, view)
+    lived = releases_with(known_as or name, scope.name, view)
     if scope.name.endswith("cli") and (two := in_one_word(name)) is not None:
         flag, value = two
         message = f"{title} takes {name!r} for the name of an option, as flag and value stand in one word, and stops at start."
@@ -160,6 +172,11 @@ def _unknown(name: str, scope: Scope, title: str, view: View, near: tuple[str, .
         where=where,
         stage=Stage.PARSE if scope.name.endswith("cli") else Stage.CONFIG,  # members are read after the command line
     )
+
+
+def says_nothing(finding: Finding) -> bool:
+    """Whether nothing is known of an option: it is not in a list that is known in part, and near to nothing in it."""
+    return finding.code == "SC101" and finding.effect is Effect.WARNS and not finding.fix
 
 
 def _setting_findings(setting: Setting, settings: Settings, engine: Engine, view: View) -> Iterator[Finding]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from specconf.compat.rows import Option
+from specconf.engines.near import near_names
 from specconf.engines.options import as_text
 from specconf.words import JsonValue
 
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
 # The mark of a member whose value the engine keeps as it is given, whatever its type.
 AS_GIVEN = "SkipValidation"
+_ALL_SHOWN, _SHOWN_OF_MANY = 12, 6  # choices
 _OPERATORS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
@@ -34,8 +36,8 @@ def _wrong_scalar(option: Option, value: JsonValue) -> str:
         if any(value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in option.choices):
             return ""
         if option.type in _TYPES and _fits(option.type, value) and option.type != "str" and not isinstance(value, str):
-            return _choices_text(option)
-        return _choices_text(option) if isinstance(value, str) or option.type is None else _type_text(option)
+            return _choices_text(option, value)
+        return _choices_text(option, value) if isinstance(value, str) or option.type is None else _type_text(option)
     if option.type in _TYPES and not _fits(option.type, value):
         return _type_text(option)
     if isinstance(value, int | float) and not isinstance(value, bool) and not _within(option, value):
@@ -86,11 +88,12 @@ def _type_text(option: Option) -> str:
     return words.get(option.type or "", "another type")
 
 
-def _choices_text(option: Option) -> str:
+def _choices_text(option: Option, value: JsonValue) -> str:
+    """All choices, or of many those that come close to a value and then the first of the engine's own order."""
     assert option.choices is not None
     shown = [as_text(choice) for choice in option.choices]
-    return (
-        "one of " + ", ".join(shown)
-        if len(shown) <= 12
-        else f"one of {len(shown)} values such as {', '.join(shown[:6])}"
-    )
+    if len(shown) <= _ALL_SHOWN:
+        return "one of " + ", ".join(shown)
+    near = near_names(value, shown) if isinstance(value, str) else ()
+    first = list(dict.fromkeys((*near, *shown)))[:_SHOWN_OF_MANY]
+    return f"one of {len(shown)} values such as {', '.join(first)}"

@@ -130,6 +130,8 @@ class Filler(Struct):
     space: Space
     rng: random.Random
     wanted: Wanted | None = None
+    _left: int = _LIMIT
+    _liked: Places = -1
 
     def complete(self, fixed: Sequence[Place] = (), *, odd: bool = False) -> Row | None:
         """A row that holds what is fixed; None where there is none.
@@ -146,7 +148,7 @@ class Filler(Struct):
         order = [number for number in range(len(space.factors)) if number not in taken]
         self.rng.shuffle(order)
         self._left = _LIMIT
-        self._liked: Places = -1
+        self._liked = -1
         for place in fixed:
             self._liked &= space.suiting(place)
         found = self._fill(list(fixed), order, allowed)

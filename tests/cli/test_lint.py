@@ -291,3 +291,61 @@ def test_an_interrupt_ends_all_processes_without_a_traceback(folder: Path) -> No
     assert (running.returncode, out, err.strip()) == (130, "", "stopped")
     with pytest.raises(ProcessLookupError):
         os.killpg(running.pid, 0)
+
+
+UNREAD = {
+    "latin.sh": (b"# caf\xe9\nvllm serve m\n", "latin.sh:1:6: this is not UTF-8"),
+    "wide.ps1": ("vllm serve m\n".encode("utf-16"), "wide.ps1:1:1: this is UTF-16"),
+    "nul.sh": (b"vllm serve m\n\0", "nul.sh:2:1: a NUL character"),
+    "large.sh": (b"vllm serve m\n" * 400_000, "large.sh: larger than 4 MiB"),
+    "broken.yaml": (b"services:\n  a:\n    image: vllm/vllm-openai:v0.33.0\n   x: [\n", "broken.yaml:4:4: not YAML"),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_named_file_that_cannot_be_read_is_an_error_and_the_others_are_judged(
+    specconf: Run, folder: Path, name: str
+) -> None:
+    data, message = UNREAD[name]
+    (folder / name).write_bytes(data)
+    named = specconf("lint", name, "serve.sh")
+    assert named.code == 2
+    assert message in named.err
+    assert "SC101" in named.out
+    assert specconf("lint", ".").code == 1  # in a folder it is passed over, and counted or told
+    assert specconf("lint", name, "--diff").code == 2
+
+
+def test_a_pipe_without_a_writer_does_not_hang(specconf: Run, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.sh")
+    ran = specconf("lint", "pipe.sh", "serve.sh")
+    assert (ran.code, "pipe.sh: a pipe that nobody writes to." in ran.err) == (2, True)
+    assert specconf("lint", ".").code == 1
+
+
+def test_a_file_that_is_no_yaml_can_be_accepted(specconf: Run, folder: Path) -> None:
+    (folder / "broken.yaml").write_bytes(UNREAD["broken.yaml"][0])
+    assert specconf("lint", "broken.yaml").code == 2
+    assert specconf("lint", "broken.yaml", "--ignore", "SC707").code == 0
+
+
+def test_a_mark_at_the_beginning_changes_nothing(specconf: Run, folder: Path) -> None:
+    plain = specconf("lint", "serve.sh")
+    (folder / "serve.sh").write_bytes(b"\xef\xbb\xbf" + (HEAD + BAD).encode())
+    assert specconf("lint", "serve.sh").out == plain.out
+
+
+def test_models_are_looked_for_beside_the_file_that_names_them(specconf: Run, folder: Path) -> None:
+    launch = f'{HEAD}vllm serve ./model --speculative-config \'{{"method": "mtp", "num_speculative_tokens": 1}}\'\n'
+    for name, config in (("a", '{"model_type": "llama"}'), ("b", "{"), ("c", None)):
+        (folder / name / "model").mkdir(parents=True)
+        (folder / name / "run.sh").write_text(launch, encoding="utf-8")
+        if config is not None:
+            (folder / name / "model/config.json").write_text(config, encoding="utf-8")
+    found = report(specconf, "a", "b", "c")
+    missing = {
+        name: {i["missing"][0] for i in found["not_checked"] if i["path"].startswith(f"{name}/")} for name in "abc"
+    }
+    assert not any("config.json" in text for text in missing["a"])
+    assert any("cannot be read" in text for text in missing["b"])
+    assert any("holds no config.json" in text for text in missing["c"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -74,7 +74,7 @@ def test_a_case_without_its_fault_is_no_hit() -> None:
 def test_settling_drops_the_misses_that_are_hits_and_no_others() -> None:
     text = "- launch: a.sh\n  release: 1.0\n  miss: no rule\n- launch: BR-005.sh\n  release: 0.7.3\n  miss: no rule\n"
     case = next(case for report in REPORTS["vllm"] for case in report.cases if case.launch == "BR-005.sh")
-    claimed = dataclasses.replace(case, miss="no rule")
+    claimed = structs.replace(case, miss="no rule")
     report = corpus_score.Report("BR-005", "x", "static", "x", (claimed,))
     assert corpus_score.settled(text, [report]) == text.removesuffix("  miss: no rule\n")
 

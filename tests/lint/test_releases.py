@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
+import pytest
+from msgspec.structs import replace
+
+from specconf.compat.database import load_database
+from specconf.compat.view import View
 from specconf.findings import Finding, Severity
-from specconf.lint.run import in_all, in_some
-from tests.lint.conftest import lint_text
+from specconf.lint.several import in_all, in_some
+from tests.lint.conftest import Lint, lint_text
 
 SERVE = "vllm serve org/m\n"
 STATED = {
@@ -87,11 +92,41 @@ def _finding(code: str, severity: Severity = Severity.ERROR) -> Finding:
 
 def test_findings_of_several_releases() -> None:
     first, second = [_finding("SC101"), _finding("SC103")], [_finding("SC103"), _finding("SC105", Severity.INFO)]
-    assert [f.code for f in in_all(first, [second])] == ["SC103"]
-    assert in_all(first, iter([[], second])) == []
     counted = {f.code: (f.severity, f.possible) for f in in_some(first, [second])}
     assert counted == {
         "SC101": (Severity.WARNING, "1 of 2"),
         "SC103": (Severity.ERROR, ""),
         "SC105": (Severity.INFO, "1 of 2"),
     }
+
+
+def _nobody(view: View, _findings: Sequence[Finding]) -> list[Finding]:
+    raise AssertionError(f"{view.release} need not be asked")
+
+
+def test_where_no_release_is_stated_few_are_asked() -> None:
+    database = load_database("vllm")
+    newest, *others = (database.at(name) for name in reversed(database.line.names))
+    first, second = _finding("SC101"), _finding("SC103")
+    met = {others[0].release: [first, second]}
+    in_every = in_all([first, second], newest, others, lambda view, _: met.get(view.release, [second]))
+    assert [(f.code, f.possible) for f in in_every] == [("SC103", "every known release")]
+    assert in_all([], newest, others, _nobody) == []
+    passing = next(rule for rule, _ in newest.constraints if not all(rule.ranges.holds(v.point) for v in others))
+    assert in_all([replace(first, constraint=passing.id)], newest, others, _nobody) == []
+    lasting = next(rule for rule, _ in newest.constraints if all(rule.ranges.holds(v.point) for v in others))
+    assert in_all([replace(first, constraint=lasting.id)], newest, others, lambda _, wanted: wanted) != []
+
+
+def test_a_short_release_is_told_as_what_it_is_read_as(lint: Lint) -> None:
+    for given in ({"project": {"vllm": "0.30"}}, {"explicit": {"vllm": "0.30"}}):
+        found = [f for f in lint("vllm serve m\n", **given).all_findings if f.code == "SC702"]
+        assert [(f.message, f.fix) for f in found] == [("vllm 0.30 is read as its release 0.30.0.", "Write 0.30.0.")]
+    for exact in ("0.30.0", "v0.30.0"):
+        assert not lint("vllm serve m\n", project={"vllm": exact}).all_findings
+
+
+@pytest.mark.parametrize("release", ["0.1.dev123+g12abc", "0.0.1.dev7"])
+def test_a_build_without_tags_is_not_called_old(lint: Lint, release: str) -> None:
+    (finding,) = [f for f in lint("vllm serve m\n", vllm=release).all_findings if f.code == "SC702"]
+    assert "checkout without its tags" in finding.message

@@ -17,6 +17,8 @@ SHAPES = {
     f'{IMAGE} -sc "{SPEC}"\n': [("SC703", 1, Severity.ERROR)],
     f"{IMAGE} --max-num-seqs 4 --max-num-seqs 8\n": [("SC107", 1, Severity.WARNING)],
     f"{IMAGE} --max-num-seqs 4 --max-num-seqs 4\n": [],
+    f"{IMAGE} -sc='{SPEC}' --spec-tokens=4\n": [("SC103", 1, Severity.ERROR)],
+    f"{IMAGE} -sc '{SPEC}' --spec-tokens 4\n": [("SC103", 1, Severity.ERROR)],
     f"{IMAGE} --middleware a --middleware b\n": [],
     f"{IMAGE} -sc.method ngram --speculative-config.num_speculative_tokens 3\n": [
         ("SC107", 1, Severity.WARNING),

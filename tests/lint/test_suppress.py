@@ -123,3 +123,23 @@ def test_the_nearest_release_above_counts_and_one_without_a_launch_is_told(lint:
 def test_a_stated_release_is_no_plain_comment_for_what_stands_above_it(lint: Lint) -> None:
     (judged,) = lint(f"{BAD}\n# specconf: release vllm=0.33.0\n").launches
     assert judged.chosen.how == "not stated"
+
+
+@pytest.mark.parametrize(
+    ("said", "fix"),
+    [
+        ("release vllm 0.30.0", "Write release vllm=0.30.0."),
+        ("release vllm: 0.30.0", "Write release vllm=0.30.0."),
+        ("release vllm 0.30.0 or so", "Write release ENGINE=RELEASE."),
+        ("release", "Write release ENGINE=RELEASE."),
+        ("release nothing=0.30.0", "Write release ENGINE=RELEASE."),
+    ],
+)
+def test_a_release_that_is_none_is_told_once(lint: Lint, said: str, fix: str) -> None:
+    found = [f for f in lint(f"# specconf: {said}\n{BAD}\n").all_findings if f.code == "SC708"]
+    assert [f.fix for f in found] == [fix]
+
+
+@pytest.mark.parametrize("said", ["vllm=0.30.0", "vllm == 0.30.0", "vllm = '0.30.0'", "sglang=0.5.5, vllm=0.30.0"])
+def test_blanks_around_the_sign_are_no_matter(lint: Lint, said: str) -> None:
+    assert lint(f"# specconf: release {said}\n{BAD}\n").launches[0].chosen.text == "0.30.0"

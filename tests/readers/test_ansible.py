@@ -95,3 +95,44 @@ def test_other_tasks_start_none(text: str) -> None:
 def test_other_lists_are_no_tasks(text: str) -> None:
     chosen = detected_format("x.yaml", text)
     assert chosen is None or chosen.name != "ansible"
+
+
+HELD = {
+    "copy:\n  dest: /etc/vllm.service\n  content: |\n    [Service]\n    ExecStart=vllm serve {{ m }} --seed 1\n": 7,
+    "copy:\n  dest: '{{ d }}/compose.yaml.j2'\n  content: |\n    services:\n      a:\n"
+    "        image: vllm/vllm-openai:{{ tag }}\n        command: ['{{ m }}', --seed, '1']\n": 9,
+    "blockinfile:\n  path: /opt/run.sh\n  block: |\n    vllm serve {{ m }} --seed 1\n": 6,
+    "copy:\n  dest: /opt/start\n  content: |\n    #!/bin/sh\n    exec vllm serve {{ m }} --seed 1\n": 7,
+    "copy:\n  dest: /opt/Dockerfile\n  content: |\n    FROM vllm/vllm-openai:{{ tag }}\n"
+    "    CMD [\"{{ m }}\", \"--seed\", \"1\"]\n": 7,
+    "kubernetes.core.k8s:\n  definition:\n    kind: Pod\n    apiVersion: v1\n    spec:\n      containers:\n"
+    "      - image: \"vllm/vllm-openai:{{ tag }}\"\n        args: ['{{ m }}', --seed, '1']\n": 10,
+    "k8s:\n  definition: |\n    kind: Pod\n    apiVersion: v1\n    spec:\n      containers:\n"
+    "      - image: vllm/vllm-openai:{{ tag }}\n        args: ['{{ m }}', --seed, '1']\n": 10,
+    "helm:\n  values:\n    image: {repository: vllm/vllm-openai, tag: '{{ tag }}'}\n    args: ['{{ m }}', --seed, '1']\n": 6,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", HELD)
+def test_files_and_objects_that_a_task_writes_are_read_as_such(task: str) -> None:
+    text = "- hosts: a\n  tasks:\n  - " + task.replace("\n", "\n    ").rstrip(" ")
+    (item,) = read_launches("play.yml", text + "  vars: {tag: v0.33.0, m: org/m}\n")
+    assert [word.value for word in item.launch.argv][:5] == ["vllm", "serve", "org/m", "--seed", "1"]
+    assert {word.span.line for word in item.launch.argv[3:5] if word.span} == {HELD[task]}
+    (item,) = read_launches("play.yml", text)
+    assert [word.value for word in item.launch.argv][:5] == ["vllm", "serve", None, "--seed", "1"]
+
+
+def test_a_command_in_one_word_is_a_mistake() -> None:
+    (item,) = read_launches("play.yml", "- hosts: a\n  tasks:\n  - command:\n      argv: [vllm serve org/m]\n")
+    assert [one.kind.value for one in item.mistakes] == ["unsplit"]
+
+
+def test_files_in_files_are_read_to_a_limit() -> None:
+    task = "- hosts: a\n  tasks:\n  - copy:\n      dest: /x/play.yml\n      content: |\n"
+    text = "- hosts: a\n  tasks:\n  - shell: vllm serve org/m\n"
+    found = []
+    for _ in range(5):
+        found.append(len(read_launches("play.yml", text)))
+        text = task + "".join(f"        {line}\n" for line in text.split("\n"))
+    assert found == [1, 1, 1, 1, 0]

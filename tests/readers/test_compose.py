@@ -9,6 +9,7 @@ import pytest
 from specconf.errors import InputError
 from specconf.readers import dotenv
 from specconf.readers.interpolation import variables
+from specconf.readers.mistakes import MistakeKind
 from specconf.readers.registry import ReadLaunch, detected_format, read_launches
 
 PATH = "compose.yaml"
@@ -99,9 +100,10 @@ def test_a_scripts_words_have_the_places_of_their_characters() -> None:
     assert places(item)[0] == (4, 26)
 
 
-def test_an_image_with_a_program_of_its_own_gets_the_words_of_a_shell_as_its_arguments() -> None:
+def test_a_shell_behind_the_program_of_an_image_is_a_mistake_and_read_as_meant() -> None:
     (item,) = read(service("command: bash -c 'vllm serve org/m'"))
-    assert texts(item) == ["vllm", "serve", "bash", "-c", "vllm serve org/m"]
+    assert texts(item) == ["vllm", "serve", "org/m"]
+    assert [one.kind for one in item.mistakes] == [MistakeKind.BEHIND_PROGRAM]
 
 
 def test_variables_with_defaults_from_env_files_and_unknown() -> None:
@@ -332,3 +334,12 @@ def test_long_texts_take_no_longer_than_their_length(text: str) -> None:
 def test_many_unknown_variables() -> None:
     (item,) = read(service(f"command: org/m {'$X ' * 7_000}"))
     assert len(item.launch.argv) == 7_003
+
+
+def test_merges_of_merges_are_looked_through_once() -> None:
+    merged = "".join(f"x-b{n}: &b{n} {{<<: [*b{n - 1}, *b{n - 1}]}}\n" for n in range(1, 12))
+    base = "x-b0: &b0 {image: 'vllm/vllm-openai:v0.33.0', command: [org/m]}\n"
+    services = "".join(f"  s{n}:\n    <<: *b6\n" for n in range(100))
+    found = read_launches("compose.yaml", f"{base}{merged}services:\n{services}  last:\n    <<: *b11\n")
+    assert len(found) == 101
+    assert {tuple(texts(item)) for item in found} == {("vllm", "serve", "org/m")}

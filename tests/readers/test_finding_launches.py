@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from specconf.errors import InputError
 from specconf.readers.found import ReadLaunch
-from specconf.readers.launches import find_launches, match_program
+from specconf.readers.launches import find_launches
+from specconf.readers.programs import match_program
 from specconf.words import words
 
 
@@ -234,6 +235,11 @@ def test_broken_syntax_is_an_error_with_its_place(name: str) -> None:
 
 def test_broken_syntax_without_any_mention_is_no_matter_of_ours() -> None:
     assert found("if true; then\n  echo a\n") == []
+
+
+def test_shifts_in_a_default_hide_nothing() -> None:
+    (item,) = found('export A="${A:-$((32 << 30))}"\nif x; then\n  vllm serve m --port $((1 << 3))\nfi\n')
+    assert [word.value for word in item.launch.argv] == ["vllm", "serve", "m", "--port", None]
 
 
 def test_broken_syntax_beside_an_intact_launch_is_passed_over() -> None:

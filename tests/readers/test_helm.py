@@ -59,6 +59,33 @@ VALUES: dict[str, tuple[str | None, list[str]]] = {
         ["vllm", "serve", "m"],
     ),
     "image: {repository: own}\nargs: [vllm, serve, m]\n": (None, ["vllm", "serve", "m"]),
+    "e:\n  image: {repository: vllm/vllm-openai, tag: v0.19.1}\n  flags:\n  - --model=m\n  - --seed=1\n": (
+        *("0.19.1",),
+        ["python3", "-m", "vllm.entrypoints.openai.api_server", "--model=m", "--seed=1"],
+    ),
+    'e:\n  image: "lmsysorg/sglang:v0.5.23"\n  more: "--model-path m --tp 2"\n': (
+        *("0.5.23",),
+        ["python3", "-m", "sglang.launch_server", "--model-path", "m", "--tp", "2"],
+    ),
+    "modelArtifacts: {uri: 'hf://org/m'}\ndecode:\n  parallelism: {tensor: 2, data: 1}\n  containers:\n"
+    "  - image: vllm/vllm-openai:v0.19.1\n    modelCommand: vllmServe\n    args: [--seed=1]\n": (
+        *("0.19.1",),
+        ["vllm", "serve", "org/m", "--tensor-parallel-size", "2", "--seed=1"],
+    ),
+    "modelArtifacts: {uri: 'pvc://x/y', name: n}\nprefill:\n  containers:\n"
+    "  - image: vllm/vllm-openai:v0.19.1\n    modelCommand: imageDefault\n    args: [--seed=1]\n": (
+        *("0.19.1",),
+        [
+            "python3",
+            "-m",
+            "vllm.entrypoints.openai.api_server",
+            "--model",
+            "modelArtifacts.uri",
+            "--served-model-name",
+            "n",
+            "--seed=1",
+        ],
+    ),
 }
 
 
@@ -70,7 +97,13 @@ def test_values_of_other_charts(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["image: {repository: redis, tag: '7'}\nargs: [--a]\n", "image: redis\nextraArgs: []\n"]
+    "text",
+    [
+        "image: {repository: redis, tag: '7'}\nargs: [--a]\n",
+        "image: redis\nextraArgs: []\n",
+        "image: vllm/vllm-openai:v0.19.1\nclientFlags: [--num-prompts, '3', --request-rate, inf]\n",
+        "image: lmsysorg/sglang:v0.5.23\nclientFlags: [--num-prompts, '3']\n",
+    ],
 )
 def test_other_values_start_none(text: str) -> None:
     assert read_launches("values.yaml", text) == []

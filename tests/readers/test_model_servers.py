@@ -121,7 +121,7 @@ def test_a_recipe_of_srt_slurm() -> None:
     (item,) = read(RECIPE, "recipes/h100.yaml")
     assert texts(item) == [
         "python3", "-m", "sglang.launch_server", "--model-path", "glm", "--tp-size", "8", "--speculative-algorithm", "EAGLE",
-        "--enable-x", "--cuda-graph-bs", "1", "2", "--json-model-override-args", '{"a": 1}', "further words",
+        "--enable-x", "--cuda-graph-bs", "1", "2", "--json-model-override-args", "{'a': 1}", "further words",
     ]  # fmt: skip
     assert (item.name, item.release, dict(item.launch.env)["A"].value) == ("decode", "0.5.23", "1")
     assert [str(word.span) for word in item.launch.argv[7:9]] == ["recipes/h100.yaml:8:7", "recipes/h100.yaml:8:30"]
@@ -133,7 +133,7 @@ def test_recipes_of_other_engines() -> None:
         "  trtllm_config:\n    b: {speculative_config: {decoding_type: MTP}}\n"
     )
     vllm, trtllm = read(text)
-    assert texts(vllm)[:4] == ["vllm", "serve", "m", "--no-x"]
+    assert texts(vllm) == ["vllm", "serve", "m", "further words"]
     assert texts(trtllm)[:4] == ["trtllm-serve", "m", "--config", "b.yaml"]
     assert trtllm.launch.files == (("b.yaml", '{"speculative_config": {"decoding_type": "MTP"}}'),)
 

@@ -225,22 +225,26 @@ KAITO = """
 KAITO_WORDS = [
     "--tensor-parallel-size",
     "2",
-    "--no-enable-prefix-caching",
+    "--enable-prefix-caching",
+    "False",
     "--trust-remote-code",
+    "True",
     "--speculative-config",
 ]
 
 
 def test_kaito_options_of_a_config_map() -> None:
     (item,) = read(KAITO.replace("ANNOTATION", ""))
-    assert texts(item) == ["vllm", "serve", "phi-4", *KAITO_WORDS, '{"method":"ngram"}', "further words"]
+    given = [*KAITO_WORDS, '{"method":"ngram"}', "--other", "None", "further words"]
+    assert texts(item) == ["vllm", "serve", "phi-4", *given]
+    assert [word.value for word in item.launch.argv if word.text in ("True", "False", "None")] == [None] * 3
     assert places(item)[3:5] == [(15, 7), (15, 29)]
     assert item.release is None
 
 
 def test_a_kaito_config_map_alone() -> None:
     (item,) = read(KAITO.partition("---\n")[2])
-    assert texts(item)[3:8] == KAITO_WORDS
+    assert texts(item)[3:10] == KAITO_WORDS
     assert item.launch.argv[2].value is None
 
 

@@ -126,8 +126,9 @@ OTHER_NAMES = [
 def test_another_name_never_turns_a_switch_round(engine: str, release: str, word: str, instead: str) -> None:
     fixes = [finding.fix for finding in found(engine, release, word) if finding.code in ("SC101", "SC102")]
     assert len(fixes) == 1
-    written = f"Write {instead}: that is this release's name for {word.partition('=')[0]}."
-    assert (fixes == [written]) if instead else not any("name for" in fix for fix in fixes), fixes
+    written = f"Write {instead}: that is this release's name for {word.partition('=')[0]}"
+    alone = fixes[0].partition(", or write ")[0].removesuffix(".")  # a member of an object may be written, too
+    assert (alone == written) if instead else not any("name for" in fix for fix in fixes), fixes
 
 
 ACCEPTED = [

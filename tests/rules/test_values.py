@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from specconf.rules.values import coerced
+from specconf.rules.values import coerced, wrong_value
+from tests import fakes
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,14 @@ def test_lax_reading(value: Any, kind: str, read: Any) -> None:
     found = coerced(value, kind)
     assert found == read
     assert type(found) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("w13", "w13x, w1, w3, w0, w2, w4"), ("zzz", "w0, w1, w2, w3, w4, w5")],
+)  # fmt: skip
+def test_of_many_choices_those_that_come_close_are_first(value: str, said: str) -> None:
+    choices = [f"w{i}" if i != 13 else "w13x" for i in range(20)]
+    view = fakes.database([fakes.option("kind", "--kind", type="str", choices=choices)]).at("2.0")
+    (option,) = view.by_path["kind"]
+    assert wrong_value(option, value) == f"one of 20 values such as {said}"

@@ -76,5 +76,5 @@ class Pretended(EngineOracle, frozen=True):
 def pretended(engine: str = "vllm", **changes: Any) -> Pretended:
     """The oracle of a real engine, with its own canaries' launch or one plain launch."""
     real = get_oracle(engine)
-    given = {name: getattr(real, name) for name in real.__dataclass_fields__}
+    given = {name: getattr(real, name) for name in real.__struct_fields__}
     return Pretended(**{**given, "canaries": CANARIES, **changes})

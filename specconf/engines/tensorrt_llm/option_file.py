@@ -75,7 +75,9 @@ class OptionFile:
                 self._problem(ProblemKind.UNKNOWN, scope, key, at, near=near_names(key, known))
                 continue
             plain = self._plain(value, depth, scope, key)
-            written = Written(_converted(option, plain), Origin.FILE, key, where=self._value_span(at, value))
+            # Of a key that this release does not have, the key is what is wrong.
+            where = self._span(at) if option is None else self._value_span(at, value)
+            written = Written(_converted(option, plain), Origin.FILE, key, where=where)
             self.builder.write(path, written)
 
     def _is_object(self, option: Option) -> bool:

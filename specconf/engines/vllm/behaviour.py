@@ -15,7 +15,7 @@ def does(view: View, name: str) -> bool:
 
 def may(view: View, name: str) -> Ternary:
     """Whether the release does this, None where that is not known; an unlisted name is a fault of the code."""
-    if name not in {row.value for row in view.db.tables[TABLE].rows}:
+    if not view.db.tables[TABLE].of(name):
         raise KeyError(f"no behaviour of vLLM is called {name}")
     return view.lookup(TABLE, name)[1]
 

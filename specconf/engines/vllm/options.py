@@ -7,7 +7,6 @@ objects, and `--config FILE`, whose options stand before those of the command li
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -17,13 +16,13 @@ from msgspec.structs import replace
 from specconf.compat.view import View
 from specconf.engines.argv import ArgvReader, Grammar
 from specconf.engines.filekeys import at_inner_keys
-from specconf.engines.options import compact_json
+from specconf.engines.options import as_text, compact_json
 from specconf.engines.vllm import option_file
 from specconf.engines.vllm.behaviour import does
 from specconf.engines.vllm.emit import MODEL, SCOPE
 from specconf.patterns import pattern
 from specconf.settings import Origin, Problem, ProblemKind, Settings, SettingsBuilder, Written
-from specconf.words import Launch, Unresolved, Word
+from specconf.words import Candidates, Launch, Unresolved, Word
 
 ENGINE = "vllm"
 _PYTHON = pattern(r"(python|pypy)[\d.]*\Z")
@@ -36,6 +35,7 @@ _QUOTED = pattern(r'("(?:[^"\\]|\\.)*")')
 _BARE = pattern(r"\b\d+(?:\.\d+)?[kKmMgGtT]\b")
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SHORT_FLAGS = {"--spec-method": "method", "--spec-model": "model", "--spec-tokens": "num_speculative_tokens"}
+_CONFIG = "speculative_config"
 _CONFIG_FLAGS = ("--speculative-config", "-sc")
 
 
@@ -60,8 +60,9 @@ def resolve(launch: Launch, view: View) -> Settings:
         *file.problems,
         *from_file.problems,
         *from_argv.problems,
-        *_twice(words, view),
+        *_twice(builder.build(), view),
         *_not_literal(words, view),
+        *_text_in_code(words, view),
     ]:
         builder.problem(problem)
     for word in (*from_file.unresolved, *from_argv.unresolved):
@@ -139,10 +140,9 @@ def _merge(builder: SettingsBuilder, from_file: Settings, from_argv: Settings, v
 
     objects = {path.partition(".")[0] for path in from_argv if "." in path and not alone(path)}
     for path, setting in from_file.items_by_path.items():
-        if path.partition(".")[0] in objects:
-            continue
         for written in setting.written:
-            builder.write(path, replace(written, origin=Origin.FILE))
+            if path.partition(".")[0] not in objects or _is_short(written):
+                builder.write(path, replace(written, origin=Origin.FILE))
     for path, setting in from_argv.items_by_path.items():
         for written in setting.written:
             builder.write(path, written)
@@ -167,46 +167,69 @@ def _in_order(words: list[Word], view: View) -> list[Word]:
     return kept + moved
 
 
-def _twice(words: list[Word], view: View) -> Iterator[Problem]:
-    """Short flags beside a JSON that sets the same key, which the engine refuses."""
+def _twice(settings: Settings, view: View) -> Iterator[Problem]:
+    """Short flags beside an object that has the same key, in whatever form either is written; the engine refuses both.
+
+    EngineArgs.create_speculative_config, vllm/engine/arg_utils.py (0.33.0): the flags are put into the object there.
+    """
     if not does(view, "short_spec_flags"):
         return
-    text = next((w for w in (_value_of(words, flag) for flag in _CONFIG_FLAGS) if w is not None), None)
-    if text is None or text.value is None:
-        return
-    for word, following in zip(words, [*words, Word("")][1:], strict=True):
-        name, equals, inline = canonical(word.text).partition("=")
-        key = _SHORT_FLAGS.get(name)
-        if key is not None and re.search(rf'"{key}"\s*:', text.value):
-            expected = f"a value only where --speculative-config does not set {key} too"
-            value = inline if equals else following.text
-            yield Problem(ProblemKind.INVALID, SCOPE, name, value, expected, where=word.span)
+    for key in _SHORT_FLAGS.values():
+        setting = settings.setting(f"{_CONFIG}.{key}")
+        written = setting.written if setting is not None else ()
+        short = [one for one in written if _is_short(one)]
+        whole = [one for one in written if not _is_short(one)]
+        if short and whole:
+            value = as_text(short[-1].value) if not isinstance(short[-1].value, Unresolved | Candidates) else ""
+            beside = f"{key} of --speculative-config"
+            yield Problem(ProblemKind.EXCLUSIVE, SCOPE, short[-1].spelling, value, beside, where=short[-1].where)
 
 
-def _value_of(words: list[Word], flag: str) -> Word | None:
-    for word, following in pairwise(words):
-        if canonical(word.text) == flag:
-            return following
-    return None
+def _is_short(written: Written) -> bool:
+    return canonical(written.spelling) in _SHORT_FLAGS
 
 
 def _literals(words: Sequence[Word], view: View) -> Iterator[Word]:
     """Where the release reads the speculative config as a Python literal: as the JSON of the same value."""
-    after = False
-    for word in words:
-        if after and word.value is not None and does(view, "separate_flags"):
-            yield replace(word, value=_literal_as_json(word.value) or "{}")
-        else:
-            yield word
-        after = canonical(word.text) == "--speculative-config"
+    if not does(view, "separate_flags"):
+        yield from words
+        return
+    literals = {index: (start, text) for index, start, text in _literal_texts(words)}
+    for index, word in enumerate(words):
+        start, text = literals.get(index, ("", ""))
+        yield replace(word, value=start + (_literal_as_json(text) or "{}")) if index in literals else word
 
 
 def _not_literal(words: list[Word], view: View) -> Iterator[Problem]:
     """A speculative config that is no Python literal where the release reads one."""
-    word = _value_of(words, "--speculative-config") if does(view, "separate_flags") else None
-    if word is not None and word.value is not None and not _literal_as_json(word.value):
-        expected = "a Python literal (True, False and None, not true, false and null)"
-        yield Problem(ProblemKind.NOT_JSON, SCOPE, "--speculative-config", word.value, expected, where=word.span)
+    for index, _, text in _literal_texts(words) if does(view, "separate_flags") else ():
+        if not _literal_as_json(text):
+            expected = "a Python literal (True, False and None, not true, false and null)"
+            yield Problem(ProblemKind.NOT_JSON, SCOPE, _CONFIG_FLAGS[0], text, expected, where=words[index].span)
+
+
+def _text_in_code(words: Sequence[Word], view: View) -> Iterator[Problem]:
+    """A speculative config that code hands to the engine's classes as a text: only the command line's parser reads those.
+
+    EngineArgs.create_speculative_config, vllm/engine/arg_utils.py: `update` (0.8.3 on), `items` (0.33.0) of what is given.
+    """
+    if does(view, "separate_flags"):
+        return
+    for flag, word in pairwise(words):
+        if flag.exact and word.quoted and flag.value == _CONFIG_FLAGS[0]:
+            yield Problem(ProblemKind.TEXT_IN_CODE, SCOPE, _CONFIG, word.value or "", "a dict", where=flag.span)
+
+
+def _literal_texts(words: Sequence[Word]) -> Iterator[tuple[int, str, str]]:
+    """The words that hold a speculative config: index, what stands before it in the word (`--flag=`), and its text."""
+    after = False
+    for index, word in enumerate(words):
+        name, equals, inline = (word.value or "").partition("=")
+        if after and word.value is not None:
+            yield index, "", word.value
+        elif equals and canonical(name) == _CONFIG_FLAGS[0]:
+            yield index, f"{name}=", inline
+        after = not after and canonical(word.text) == _CONFIG_FLAGS[0]
 
 
 def _literal_as_json(text: str) -> str:

@@ -105,15 +105,39 @@ def test_ways_to_write_a_speculative_config(words: list[str], release: str) -> N
     assert settings.problems == ()
 
 
-def test_json_true_is_no_python_literal() -> None:
-    (problem,) = read([*SERVE, "--speculative-config", '{"disable_mqa_scorer": true}'], "0.8.2").problems
-    assert problem.kind is ProblemKind.NOT_JSON
+@pytest.mark.parametrize("sign", [" ", "="])
+def test_json_true_is_no_python_literal(sign: str) -> None:
+    written = f"--speculative-config{sign}" + '{"disable_mqa_scorer":%s}'
+    (problem,) = read([*SERVE, *(written % "true").split(" ")], "0.8.2").problems
+    assert (problem.kind, problem.value) == (ProblemKind.NOT_JSON, '{"disable_mqa_scorer":true}')
+    assert config(read([*SERVE, *(written % "True").split(" ")], "0.8.2")) == {"disable_mqa_scorer": True}
 
 
-def test_a_short_flag_and_the_same_key_of_the_json() -> None:
-    words = ["--spec-tokens", "3", "--speculative-config", '{"num_speculative_tokens":5}']
-    (problem,) = read([*SERVE, *words]).problems
-    assert (problem.kind, problem.spelling, problem.value) == (ProblemKind.INVALID, "--spec-tokens", "3")
+OBJECT = '{"num_speculative_tokens":5}'
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["--spec-tokens", "3", "--speculative-config", OBJECT], ""),
+        (["--spec-tokens=3", f"--speculative-config={OBJECT}"], ""),
+        (["--spec_tokens=3", f"-sc={OBJECT}"], ""),
+        (["--spec-tokens", "3", "-sc.num_speculative_tokens", "5"], ""),
+        (["--spec-tokens", "3"], f"speculative-config: '{OBJECT}'\n"),
+        (["-sc", OBJECT], "spec-tokens: 3\n"),
+    ],
+)
+def test_a_short_flag_and_the_same_key_of_the_object(words: list[str], file: str) -> None:
+    named = ["--config", "c.yaml"] if file else []
+    (problem,) = read([*SERVE, *named, *words], files={"c.yaml": file}).problems
+    assert (problem.kind, problem.value) == (ProblemKind.EXCLUSIVE, "3")
+    assert problem.spelling.replace("_", "-") == "--spec-tokens"
+
+
+def test_a_short_flag_beside_other_keys_of_the_object() -> None:
+    settings = read([*SERVE, f"-sc={OBJECT}", "--spec-method=ngram"])
+    assert settings.problems == ()
+    assert config(settings) == {"num_speculative_tokens": 5, "method": "ngram"}
 
 
 def test_a_dotted_key_replaces_the_json() -> None:

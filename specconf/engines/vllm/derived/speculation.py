@@ -24,7 +24,7 @@ _FLAG_KEYS = frozenset(
 
 def speculates(facts: Facts) -> Fact:
     """Whether the launch asks for speculation at all, or the served checkpoint brings it along."""
-    if (draft := facts.overridden.get(MODEL)) is not None and isinstance(draft.value, Known) and draft.value.value:
+    if (draft := facts.override_of(MODEL)) is not None and isinstance(draft.value, Known) and draft.value.value:
         return Known(True)
     written = facts.settings.writes(CONFIG) and facts.settings.get(CONFIG, "members") is not None
     if not written and facts.settings.may_hold_more:
