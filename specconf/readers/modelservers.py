@@ -23,6 +23,7 @@ from specconf.readers.optionmaps import switches_and_values
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
+from specconf.readers.values import NotKnown, Pairs, as_json, of_yaml
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
@@ -189,6 +190,15 @@ _PROGRAMS = {
 _FRONTED = {"vllm": ["python3", "-m", "dynamo.vllm"], "sglang": ["python3", "-m", "dynamo.sglang"]}
 
 
+def _as_file(options: YamlNode) -> str | Placed:
+    """A mapping as the option file that is made of it, each key and value at its place as far as they are known."""
+    value = of_yaml(options)
+    try:
+        return as_json(value, value.at) if isinstance(value, Pairs) else json.dumps(options.plain(), default=str)
+    except NotKnown:
+        return json.dumps(options.plain(), default=str)
+
+
 def _worker(
     recipe: YamlNode,
     name: str,
@@ -199,12 +209,13 @@ def _worker(
 ) -> Fragment:
     engine = _RECIPE_ENGINES[name]
     model, image = recipe.get("model", "path"), _container(recipe, container)
-    where, files = role, {}
+    where = role
+    files: dict[str, str | Placed] = {}
     # The recipe names its model and its image as the cluster's own settings do: an alias is no path.
     path = model.word() if model is not None and model.text else Word(None, role.span, "model.path")
     if engine == "tensorrt-llm" and options.kind == "mapping":
         option_file = f"{role.text}.yaml"
-        files = {option_file: json.dumps(options.plain(), default=str)}
+        files = {option_file: _as_file(options)}
         words = (*known(["trtllm-serve"], where), path, *known(["--config", option_file], options))
     else:
         told = {str(key.text).replace("_", "-") for key, _ in options.items()}

@@ -136,6 +136,8 @@ def test_recipes_of_other_engines() -> None:
     assert texts(vllm) == ["vllm", "serve", "m", "further words"]
     assert texts(trtllm)[:4] == ["trtllm-serve", "m", "--config", "b.yaml"]
     assert trtllm.launch.files == (("b.yaml", '{"speculative_config": {"decoding_type": "MTP"}}'),)
+    place = trtllm.launch.places["b.yaml"].span_of(2, 20)  # the key, in the recipe itself
+    assert text.split("\n")[place.line - 1][place.column - 1 :].startswith("speculative_config")
 
 
 def test_the_newer_schema_of_recipes() -> None:
