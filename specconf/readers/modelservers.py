@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from specconf.patterns import pattern
 from specconf.readers.commandparts import (
@@ -148,8 +150,26 @@ _RECIPE_ENGINES = {"sglang": "sglang", "vllm": "vllm", "trtllm": "tensorrt-llm"}
 def srt_slurm_fragments(document: Document) -> Iterator[Fragment]:
     """The workers of a recipe: options as keys below `backend.<engine>_config.<role>`, or as a role's `args`."""
     for root in placed_documents(document.source):
+        swept = root.get("sweep")
+        names = [key.text for key, _ in swept.items() if key.text] if swept is not None else []
         for recipe in (root, *(node for key, node in root.items() if key.text == "base")):
-            yield from _workers(recipe)
+            for fragment in _workers(recipe):
+                yield _swept(fragment, names) if names else fragment
+
+
+def _swept(fragment: Fragment, names: Sequence[str]) -> Fragment:
+    """A worker of a recipe that makes several jobs: `{name}` of a swept parameter stands for another value in each."""
+    holes = re.compile("|".join(rf"\{{{re.escape(name)}\}}" for name in names))
+    words = tuple(
+        replace(word, value=None, raw=word.text, partial="") if word.value and holes.search(word.value) else word
+        for word in fragment.words
+    )
+    known_files = {
+        name: text
+        for name, text in fragment.files.items()
+        if not holes.search(text if isinstance(text, str) else text.text)
+    }
+    return replace(fragment, words=words, files=known_files)
 
 
 def _workers(recipe: YamlNode) -> Iterator[Fragment]:

@@ -140,6 +140,20 @@ def test_recipes_of_other_engines() -> None:
     assert text.split("\n")[place.line - 1][place.column - 1 :].startswith("speculative_config")
 
 
+def test_a_parameter_that_a_recipe_sweeps_over_is_not_known() -> None:
+    (item,) = read(
+        "name: s\nmodel: {path: m, container: c}\nsweep:\n  chunk: [1, 2]\n"
+        'backend:\n  sglang_config:\n    a: {chunked-prefill-size: "{chunk}", log-level: "{other}"}\n'
+    )
+    assert (None, "{chunk}") in [(word.value, word.raw) for word in item.launch.argv]
+    assert "{other}" in [word.value for word in item.launch.argv]
+    (worker,) = read(
+        "name: s\nmodel: {path: m, container: c}\nsweep: {k: [1, 2]}\n"
+        'backend:\n  trtllm_config:\n    a: {speculative_config: {max_draft_len: "{k}"}}\n'
+    )
+    assert worker.launch.files == ()
+
+
 def test_the_newer_schema_of_recipes() -> None:
     text = (
         "model: {path: m, container: lmsysorg/sglang:dev}\nengine: sglang\nidentity: {frameworks: {sglang: 0.5.20}}\n"
