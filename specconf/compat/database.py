@@ -58,10 +58,10 @@ class Database:
         self.engine: str = raw["engine"]
         self.line = ReleaseLine(self.engine, [(name, date) for name, date in raw["releases"]])
         self._raw = raw
-        self._constraints = Rows.of(raw["constraints"])
+        self.constraint_rows = Rows.of(raw["constraints"])
         self._views: dict[Point, View] = {}
         # Constraints in order, by the steps of a release and which of them hold there.
-        self.placed: dict[Any, tuple[tuple[Constraint, Ternary], ...]] = {}
+        self.placed: dict[Any, tuple[tuple[int, Ternary], ...]] = {}
         self._orders: dict[tuple[tuple[str, ...], ...], Sequence[int]] = {}
         self._typed: dict[int, Option] = {}
         self._rules: dict[int, Constraint] = {}
@@ -69,11 +69,11 @@ class Database:
     @cached_property
     def constraints(self) -> tuple[Constraint, ...]:
         """All constraints, in the order of the data."""
-        return tuple(self.constraint_row(index) for index in range(len(self._constraints)))
+        return tuple(self.constraint_row(index) for index in range(len(self.constraint_rows)))
 
     def constraints_at(self, point: Point) -> Mapping[int, Ternary]:
         """The places of the constraints that hold or may hold at a point, and which of the two."""
-        packed = self._constraints.column("r")
+        packed = self.constraint_rows.column("r")
         if len(point.positions) != 1:
             found = ((index, Ranges.unpack(ranges).holds(point)) for index, ranges in enumerate(packed))
             return {index: held for index, held in found if held is not False}
@@ -99,7 +99,9 @@ class Database:
             stages = {name: stage.rank for name, stage in _STAGES.items()}
             keys = [
                 (stages[stage], (order := ranks.get(stage, {})).get(step or "", len(order)))
-                for stage, step in zip(self._constraints.column("stage"), self._constraints.column("step"), strict=True)
+                for stage, step in zip(
+                    self.constraint_rows.column("stage"), self.constraint_rows.column("step"), strict=True
+                )
             ]
             found = self._orders[steps] = sorted(range(len(keys)), key=keys.__getitem__)
         return found
@@ -108,7 +110,7 @@ class Database:
         """One constraint, typed when it is first asked for."""
         found = self._rules.get(index)
         if found is None:
-            row = self._constraints[index]
+            row = self.constraint_rows[index]
             found = self._rules[index] = _constraint(row, Ranges.unpack(row["r"]), self._examples_of(row))
         return found
 
@@ -243,9 +245,9 @@ class Database:
 
         What has been read of everything else is shared: it does not follow from a constraint.
         """
-        index = self._constraints.column("id").index(identifier)
-        row = self._constraints[index]
-        rows = self._constraints.with_row(index, {**row, "when": change(row["when"])})
+        index = self.constraint_rows.column("id").index(identifier)
+        row = self.constraint_rows[index]
+        rows = self.constraint_rows.with_row(index, {**row, "when": change(row["when"])})
         changed = Database({**self._raw, "constraints": rows})
         changed.line, changed._typed, changed._orders = self.line, self._typed, self._orders
         changed._rules = {index: rule for index, rule in self._rules.items() if rule.id != identifier}

@@ -6,17 +6,37 @@ An index keeps a list of rows as JSON lines, and beside them, as columns, the fe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
 Row: TypeAlias = Mapping[str, Any]
 
 # The lists of rows that an index keeps so, and the fields by which each is looked through.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "constraints": ("id", "r", "stage", "step"),
+    "constraints": ("id", "r", "stage", "step", "after", "lead"),
     "options": ("scope", "path", "r", "names", "no_names"),
     "checkpoints": ("id", "aliases"),
 }
+
+
+def lead_of(row: Row) -> str | None:
+    """The test that a constraint's condition asks first, as JSON, where it is one: what fails it need not be parsed."""
+    when = row.get("when") or {}
+    parts = when.get("all") if len(when) == 1 else None
+    first = parts[0] if parts else None
+    if not isinstance(first, Mapping) or len(first) != 1 or "." not in next(iter(first)):
+        return None
+    text = json.dumps(first, sort_keys=True)
+    return None if '"group"' in text else text
+
+
+# Columns that are worked out of a row.
+_WORKED_OUT: Mapping[str, Callable[[Row], Any]] = {"lead": lead_of}
+
+
+def _field(row: Row, name: str) -> Any:
+    work = _WORKED_OUT.get(name)
+    return row.get(name) if work is None else work(row)
 
 
 class Rows(Sequence[Row]):
@@ -34,12 +54,13 @@ class Rows(Sequence[Row]):
     def column(self, name: str) -> Sequence[Any]:
         """One field of every row, None where a row has none."""
         if name not in self._columns:
-            self._columns[name] = [row.get(name) for row in self]
+            self._columns[name] = [_field(row, name) for row in self]
         return self._columns[name]
 
     def with_row(self, index: int, row: Row) -> Rows:
-        """The same rows with another one in one place, that has the same in every column."""
-        changed = Rows(self._rows, self._columns)
+        """The same rows with another one in one place, of the same id and range."""
+        columns = {name: column for name, column in self._columns.items() if name not in _WORKED_OUT}
+        changed = Rows(self._rows, columns)
         changed._rows[index] = row
         return changed
 
@@ -65,4 +86,4 @@ class Rows(Sequence[Row]):
 
 def columns_of(rows: Sequence[Row], kind: str) -> dict[str, list[Any]]:
     """The columns that an index keeps of a list of this kind."""
-    return {name: [row.get(name) for row in rows] for name in COLUMNS[kind]}
+    return {name: [_field(row, name) for row in rows] for name in COLUMNS[kind]}

@@ -36,7 +36,7 @@ _KEPT = 3
 # An index that was taken into use in the last hour is kept, too: the process that did may not have read all of its parts.
 _IN_USE_S = 3600
 # The form of the index; an index of another form in the user cache is not read.
-SCHEMA = 8
+SCHEMA = 9
 
 
 def _built_once(source: Path) -> Path:

@@ -23,6 +23,7 @@ from specconf.words import JsonValue
 
 if TYPE_CHECKING:
     from specconf.compat.database import Database
+    from specconf.compat.rowlists import Rows
 
 
 class View:
@@ -164,13 +165,18 @@ class View:
     @cached_property
     def constraints(self) -> tuple[tuple[Constraint, Ternary], ...]:
         """Constraints that hold or may hold here, in the engine's order of stages and steps."""
+        return tuple((self.db.constraint_row(index), held) for index, held in self.placed)
+
+    @cached_property
+    def placed(self) -> tuple[tuple[int, Ternary], ...]:
+        """The same, each by its place in the data: most are ruled out by their first test, before they are parsed."""
         held = self.db.constraints_at(self.point)
         steps = tuple((stage, *steps) for stage, steps in self._step_order.items())
         found = self.db.placed.get(key := (steps, tuple(held.items())))  # releases side by side mostly have the same
         if found is None:
             order = self.db.constraint_order(steps)
-            rows = [(self.db.constraint_row(index), held[index]) for index in order if index in held]
-            found = self.db.placed[key] = tuple(_placed(rows))
+            rows = [(index, held[index]) for index in order if index in held]
+            found = self.db.placed[key] = tuple(_placed(rows, self.db.constraint_rows))
         return found
 
     @cached_property
@@ -256,15 +262,16 @@ class _Names(Mapping[str, Option]):
         return len(self._rows)
 
 
-def _placed(ordered: Sequence[tuple[Constraint, Ternary]]) -> Sequence[tuple[Constraint, Ternary]]:
+def _placed(ordered: Sequence[tuple[int, Ternary]], rows: Rows) -> Sequence[tuple[int, Ternary]]:
     """Constraints in the order of stages and steps, each behind those that it comes `after`."""
-    if not any(constraint.after for constraint, _ in ordered):
+    names, after = rows.column("id"), rows.column("after")
+    if not any(after[index] for index, _ in ordered):
         return ordered
-    placed: list[tuple[Constraint, Ternary]] = []
-    waiting = {c.id: (c, held) for c, held in ordered}
+    placed: list[tuple[int, Ternary]] = []
+    waiting = {names[index]: (index, held) for index, held in ordered}
     while waiting:
-        ready = (row for row in waiting.values() if not any(name in waiting for name in row[0].after))
+        ready = (row for row in waiting.values() if not any(name in waiting for name in after[row[0]] or ()))
         following = next(ready, None) or next(iter(waiting.values()))
         placed.append(following)
-        del waiting[following[0].id]
+        del waiting[names[following[0]]]
     return placed

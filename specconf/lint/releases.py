@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from msgspec import Struct, field
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -201,7 +202,7 @@ def choose(
     if explicit is not None:
         return _at(database, explicit, "command line", None)
     floating: Stated | None = None
-    for one in (*launch.stated, *text.for_launch(launch)):
+    for one in chain(launch.stated, text.for_launch(launch)):  # what stands in the text is looked for where it counts
         if one.engine != engine:
             continue
         if one.firmness is Firmness.FLOATING:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from specconf.patterns import pattern
 from specconf.readers.commandparts import (
@@ -23,6 +25,7 @@ from specconf.readers.optionmaps import switches_and_values
 from specconf.readers.source import Placed
 from specconf.readers.stated import Firmness, Stated
 from specconf.readers.templates import Template
+from specconf.readers.values import NotKnown, Pairs, as_json, of_yaml
 from specconf.readers.yamltext import YamlNode, placed_documents
 from specconf.words import Word
 
@@ -147,8 +150,26 @@ _RECIPE_ENGINES = {"sglang": "sglang", "vllm": "vllm", "trtllm": "tensorrt-llm"}
 def srt_slurm_fragments(document: Document) -> Iterator[Fragment]:
     """The workers of a recipe: options as keys below `backend.<engine>_config.<role>`, or as a role's `args`."""
     for root in placed_documents(document.source):
+        swept = root.get("sweep")
+        names = [key.text for key, _ in swept.items() if key.text] if swept is not None else []
         for recipe in (root, *(node for key, node in root.items() if key.text == "base")):
-            yield from _workers(recipe)
+            for fragment in _workers(recipe):
+                yield _swept(fragment, names) if names else fragment
+
+
+def _swept(fragment: Fragment, names: Sequence[str]) -> Fragment:
+    """A worker of a recipe that makes several jobs: `{name}` of a swept parameter stands for another value in each."""
+    holes = re.compile("|".join(rf"\{{{re.escape(name)}\}}" for name in names))
+    words = tuple(
+        replace(word, value=None, raw=word.text, partial="") if word.value and holes.search(word.value) else word
+        for word in fragment.words
+    )
+    known_files = {
+        name: text
+        for name, text in fragment.files.items()
+        if not holes.search(text if isinstance(text, str) else text.text)
+    }
+    return replace(fragment, words=words, files=known_files)
 
 
 def _workers(recipe: YamlNode) -> Iterator[Fragment]:
@@ -189,6 +210,15 @@ _PROGRAMS = {
 _FRONTED = {"vllm": ["python3", "-m", "dynamo.vllm"], "sglang": ["python3", "-m", "dynamo.sglang"]}
 
 
+def _as_file(options: YamlNode) -> str | Placed:
+    """A mapping as the option file that is made of it, each key and value at its place as far as they are known."""
+    value = of_yaml(options)
+    try:
+        return as_json(value, value.at) if isinstance(value, Pairs) else json.dumps(options.plain(), default=str)
+    except NotKnown:
+        return json.dumps(options.plain(), default=str)
+
+
 def _worker(
     recipe: YamlNode,
     name: str,
@@ -199,12 +229,13 @@ def _worker(
 ) -> Fragment:
     engine = _RECIPE_ENGINES[name]
     model, image = recipe.get("model", "path"), _container(recipe, container)
-    where, files = role, {}
+    where = role
+    files: dict[str, str | Placed] = {}
     # The recipe names its model and its image as the cluster's own settings do: an alias is no path.
     path = model.word() if model is not None and model.text else Word(None, role.span, "model.path")
     if engine == "tensorrt-llm" and options.kind == "mapping":
         option_file = f"{role.text}.yaml"
-        files = {option_file: json.dumps(options.plain(), default=str)}
+        files = {option_file: _as_file(options)}
         words = (*known(["trtllm-serve"], where), path, *known(["--config", option_file], options))
     else:
         told = {str(key.text).replace("_", "-") for key, _ in options.items()}

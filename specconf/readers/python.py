@@ -67,6 +67,8 @@ _IDLE_NAMES = """
     index count isinstance
 """
 _IDLE = frozenset(_IDLE_NAMES.split())
+_FAILURES = ("Error", "Exception", "Warning", "Exit")  # how classes of what goes wrong are called
+_SAID = frozenset({"message", "msg", "help", "description", "reason", "title", "detail", "label", "summary"})
 _SPOKEN = pattern(
     r"(?:^|[\n;&|]|\bexec |\bnohup )\s*(?:[A-Z_]+=\S*\s+)*(?:vllm\s+serve\b|sglang\s+serve\b|trtllm-serve\b"
     r"|\S*python\S*\s+-m\s+(?:" + "|".join(re.escape(p.module) for p in PROGRAMS if p.module) + r")\b)"
@@ -129,7 +131,7 @@ class _Reader:
             self._engine(_ENGINES[top], call, scope)
         elif name.startswith("ray.") and last == "LLMConfig":
             self._ray(call, scope)
-        elif name in self.walker.functions or last in _IDLE:
+        elif name in self.walker.functions or last in _IDLE or last.endswith(_FAILURES):
             return
         else:
             self._started(name, call, scope)
@@ -177,11 +179,11 @@ class _Reader:
         shell = keywords.get("shell")
         env = keywords.get("env") or keywords.get("environment")
         runs = name in _SHELL_CALLS or (isinstance(shell, Scalar) and shell.value is True)
-        for value in [*arguments, *keywords.values()]:
+        for value in [*arguments, *(value for key, value in keywords.items() if key not in _SAID)]:
             if isinstance(value, Items):
                 for items in (value, *(item for item in value.items if isinstance(item, Items))):
                     self._process(items, scope, where, env, image)
-            elif isinstance(value, Text) and (runs or _SPOKEN.search(value.text)):
+            elif isinstance(value, Text) and (runs or _reads_as_command(value.text)):
                 self._script(value, scope, env)
 
     # -- processes
@@ -289,6 +291,18 @@ class _Reader:
         far = [(one.how != "inline metadata", abs((one.where.line if one.where else 0) - line)) for one in stated]
         order = sorted(range(len(stated)), key=lambda index: far[index])
         return by_firmness([stated[index] for index in order])
+
+
+def _reads_as_command(text: str) -> bool:
+    """Whether a text that some call is given is a command: one with options, or of the program and its model alone.
+
+    What only speaks of a program goes on in words ("trtllm-serve worker did not start").
+    """
+    return any(
+        any(word.startswith("-") for word in rest) or len(rest) < 2
+        for found in _SPOKEN.finditer(text)
+        if (rest := re.split(r"[\n;&|]", text[found.end() :].replace("\\\n", " "), maxsplit=1)[0].split()) is not None
+    )
 
 
 def _with_python(words: tuple[Word, ...]) -> tuple[Word, ...]:

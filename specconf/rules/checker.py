@@ -4,6 +4,7 @@ not be checked, and the effective configuration.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -56,6 +57,12 @@ def condition_of(constraint: Constraint) -> Condition:
     return parse_condition(constraint.when, groups=constraint.groups, predicates=PREDICATES)
 
 
+@cache
+def _lead(text: str) -> Condition:
+    """The test that a condition asks first, which is the same for many."""
+    return parse_condition(json.loads(text))
+
+
 def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> CheckResult:
     """Everything the database says about these facts at this release.
 
@@ -65,10 +72,17 @@ def check(facts: Facts, engine: Engine, view: View, *, exact: bool = True) -> Ch
     spelled = list(spelling_findings(facts.settings, engine, view))
     result.findings += [finding for finding in spelled if not says_nothing(finding)]
     facts.doubt(doubtful(result.findings, facts.settings, view))
-    for constraint, held in view.constraints:
+    leads = view.db.constraint_rows.column("lead")
+    gives_way: dict[str, frozenset[str]] = {}
+    for index, held in view.placed:
+        lead = leads[index]
+        if lead is not None and _lead(lead).truth(facts, view).value is False:
+            continue
+        constraint = view.db.constraint_row(index)
+        if constraint.unless:
+            gives_way[constraint.id] = constraint.unless
         if constraint.evaluated:
             _check_one(constraint, held, facts, view, result, exact=exact)
-    gives_way = {constraint.id: constraint.unless for constraint, _ in view.constraints if constraint.unless}
     result.findings, result.not_checked = heard(result.findings, result.not_checked, gives_way)
     result.not_checked += [*_unread_tables(facts, view), *_unknown_options(spelled, view)]
     result.effective = _effective(facts)

@@ -136,6 +136,22 @@ def test_recipes_of_other_engines() -> None:
     assert texts(vllm) == ["vllm", "serve", "m", "further words"]
     assert texts(trtllm)[:4] == ["trtllm-serve", "m", "--config", "b.yaml"]
     assert trtllm.launch.files == (("b.yaml", '{"speculative_config": {"decoding_type": "MTP"}}'),)
+    place = trtllm.launch.places["b.yaml"].span_of(2, 20)  # the key, in the recipe itself
+    assert text.split("\n")[place.line - 1][place.column - 1 :].startswith("speculative_config")
+
+
+def test_a_parameter_that_a_recipe_sweeps_over_is_not_known() -> None:
+    (item,) = read(
+        "name: s\nmodel: {path: m, container: c}\nsweep:\n  chunk: [1, 2]\n"
+        'backend:\n  sglang_config:\n    a: {chunked-prefill-size: "{chunk}", log-level: "{other}"}\n'
+    )
+    assert (None, "{chunk}") in [(word.value, word.raw) for word in item.launch.argv]
+    assert "{other}" in [word.value for word in item.launch.argv]
+    (worker,) = read(
+        "name: s\nmodel: {path: m, container: c}\nsweep: {k: [1, 2]}\n"
+        'backend:\n  trtllm_config:\n    a: {speculative_config: {max_draft_len: "{k}"}}\n'
+    )
+    assert worker.launch.files == ()
 
 
 def test_the_newer_schema_of_recipes() -> None:

@@ -414,3 +414,22 @@ def test_the_beginning_of_a_parameters_name_is_not_the_parameter(text: str, name
     database = load_database(engine)
     settings = get_engine(engine).resolve(item.launch, database.at(database.line.newest_final))
     assert [problem.spelling for problem in settings.problems] == [name]
+
+
+SAID = (
+    "Result(ready=True, message='trtllm-serve orchestrator healthy')",
+    "raise RuntimeError('trtllm-serve worker wait aborted')",
+    "report(f'trtllm-serve worker {url} did not become healthy')",
+    "run(help='vllm serve --model m starts it')",
+    "step('vllm serve is started first')",
+)
+
+
+@pytest.mark.parametrize("line", SAID)
+def test_a_text_that_speaks_of_a_program_is_no_command(line: str) -> None:
+    assert read_launches("a.py", f"import vllm\n{line}\n") == []
+
+
+def test_a_text_with_options_that_a_call_is_given_is_a_command() -> None:
+    (item,) = read_launches("a.py", "remote.run('cd /x; vllm serve org/m --seed 1')\n")
+    assert [word.text for word in item.launch.argv] == ["vllm", "serve", "org/m", "--seed", "1"]
