@@ -11,16 +11,16 @@ from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ASKED_STAGES = (Stage.PARSE, Stage.CONFIG)
-NAMES = ("spec", "argv", "report", "lint")
+NAMES = ("spec", "argv", "report", "lint", "upgrade")
 
 
 def schema(name: str) -> dict[str, Any]:
-    """One published schema by name: `spec`, `argv`, `report` or `lint`."""
+    """One published schema by name: `spec`, `argv`, `report`, `lint` or `upgrade`."""
     if name == "spec":
         from specconf.spec.schema import spec_schema
 
         return spec_schema()
-    return {"argv": _argv_schema, "report": _report_schema, "lint": _lint_schema}[name]()
+    return {"argv": _argv_schema, "report": _report_schema, "lint": _lint_schema, "upgrade": _upgrade_schema}[name]()
 
 
 def _object(properties: dict[str, Any], **extra: Any) -> dict[str, Any]:
@@ -263,6 +263,50 @@ def _lint_schema() -> dict[str, Any]:
                 "schema": {"const": 1},
                 **{name: {"type": "array", "items": _object(item)} for name, item in lists.items()},
                 "files": _texts(),
+                "notices": _texts(),
+            }
+        ),
+    }
+
+
+def _upgrade_schema() -> dict[str, Any]:
+    """The report on an upgrade."""
+    from specconf.rules.upgrade import Outcome
+
+    outcomes = [str(outcome) for outcome in Outcome]
+    side = {"type": "object", "required": ["origin"]}
+    launch = {
+        "path": {"type": "string"},
+        "line": _position(),
+        "name": _text_or_null(),
+        "engine": {"enum": list(ENGINE_NAMES)},
+        "from": _text_or_null(),
+        "to": _text_or_null(),
+        "outcome": {"enum": [*outcomes, "clean", None]},
+        "not_compared": _text_or_null(),
+        "told": {
+            "type": "array",
+            "items": _object({"outcome": {"enum": outcomes}, **_finding()["properties"]}),
+        },
+        "changes": {
+            "type": "array",
+            "items": _object({"path": {"type": "string"}, "before": side, "after": side, "main": {"type": "boolean"}}),
+        },
+        "uncertain": _text_map(),
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": "specconf upgrade report",
+        "description": "What `specconf upgrade --format json` prints; `before` and `after` are in force, defaults included.",
+        **_object(
+            {
+                "schema": {"const": 1},
+                "launches": {"type": "array", "items": _object(launch)},
+                "files": _texts(),
+                "skipped": {
+                    "type": "array",
+                    "items": _object({"path": {"type": "string"}, "why": {"type": "string"}}),
+                },
                 "notices": _texts(),
             }
         ),

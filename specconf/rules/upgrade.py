@@ -77,7 +77,7 @@ def compare(
     before: Judgement, after: Judgement, engine: Engine, views: tuple[View, View], *, where: Span | None = None
 ) -> Upgrade:
     """An upgrade of one launch. `views`: the database at the old and the new release; `where`: the launch's own place."""
-    if before.errors:
+    if _refusals(before):
         return _from_refused(before, after, views, where)
     changes, uncertain = _changes(before, after, engine, views)
     told = [
@@ -92,13 +92,18 @@ def compare(
 
 def _from_refused(before: Judgement, after: Judgement, views: tuple[View, View], where: Span | None) -> Upgrade:
     """A launch that the old release refuses: nothing is in force there that could be compared, and nothing breaks."""
-    first = before.errors[0]
+    first = _refusals(before)[0]
     about = f"{views[0].release} refuses this launch already: {first.message} The settings in force cannot be compared."
     remark = _remark(BEFORE, about, views[1], first.where or where, option=first.option)
     refusal = replace(remark, severity=Severity.WARNING, fix="Mend it first: `specconf lint` says how.")
     left = [Told(Outcome.REFUSED, finding) for finding in after.errors]
     gone = [one for one in _findings(before, after, views, where) if one.outcome in (Outcome.EXACT, Outcome.POSSIBLE)]
     return Upgrade(views[0].release, views[1].release, (Told(Outcome.REFUSED, refusal), *left, *gone))
+
+
+def _refusals(judgement: Judgement) -> list[Finding]:
+    """The errors for which the engine does not start, or dies; one that makes outputs wrong leaves everything in force."""
+    return [finding for finding in judgement.errors if finding.effect in (Effect.REJECTS, Effect.CRASHES, None)]
 
 
 def _findings(before: Judgement, after: Judgement, views: tuple[View, View], where: Span | None) -> Iterator[Told]:
