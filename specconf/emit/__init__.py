@@ -43,5 +43,7 @@ FORMATS: Mapping[str, Format] = {
         Format("argv", "argv", executable=_SCRIPT),
         Format("engine-yaml", "engine_yaml", form="engine-yaml", executable=_SCRIPT),
         Format("k8s", "k8s", container=True, uses=_CONTAINER | {"replicas", "namespace", "overlay"}),
+        Format("compose", "compose", container=True, uses=_CONTAINER | {"replicas", "overlay"}),
+        Format("docker", "docker", container=True, uses=_CONTAINER, executable=frozenset({"docker-run.sh"})),
     )
 }

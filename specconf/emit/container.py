@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -75,6 +75,15 @@ def container_of(request: Request) -> Container:
         cache=request.text("deployment.model_cache"),
         token=request.text("deployment.secrets.hf_token"),
     )
+
+
+def must_have_platform(container: Container, known: Iterable[str], form: str) -> None:
+    """UsageError for a platform whose devices the format cannot name."""
+    if container.platform not in known:
+        raise UsageError(
+            f"how a container gets the devices of {container.platform} depends on the machine, so {form} cannot write it.",
+            hint=f"Use --format shell, or hardware.platform {', '.join(known)}.",
+        )
 
 
 def is_loopback(host: object) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import basename
 from typing import Any
 
-from specconf.emit.container import CACHE, FILES, Container, container_of, release_comment
+from specconf.emit.container import CACHE, FILES, Container, container_of, must_have_platform, release_comment
 from specconf.emit.request import Request, head
 from specconf.emit.yamlfile import deploy_yaml, laid_over
 from specconf.errors import UsageError
@@ -33,11 +33,7 @@ def write(request: Request, *, alone: bool) -> Mapping[str, str]:
     """`k8s.yaml` with every object."""
     del alone
     container = container_of(request)
-    if container.platform not in _RESOURCES:
-        raise UsageError(
-            f"the name of a GPU of {container.platform} in Kubernetes depends on its device plugin, so k8s cannot write it.",
-            hint=f"Use --format shell, or hardware.platform {', '.join(_RESOURCES)}.",
-        )
+    must_have_platform(container, _RESOURCES, "k8s")
     objects = [*_config_map(container), _deployment(request, container), _service(container)]
     if (namespace := request.text("deployment.namespace")) is not None:
         for one in objects:

@@ -43,9 +43,9 @@ def heredoc(name: str, text: str) -> list[str]:
     return [f"cat > {shlex.quote(name)} <<'{mark}'", *body.splitlines(), mark]
 
 
-def command_lines(words: Iterable[str]) -> str:
-    """The command on one line, or an option a line where that would be long."""
-    quoted = [shlex.quote(word) for word in words]
+def command_lines(words: Iterable[str], *, unquoted: frozenset[str] = frozenset()) -> str:
+    """The command on one line, or an option a line where that would be long. `unquoted`: words that are shell text already."""
+    quoted = [word if word in unquoted else shlex.quote(word) for word in words]
     if sum(len(word) + 1 for word in quoted) <= _WIDTH:
         return " ".join(quoted)
     lines: list[list[str]] = [[]]
