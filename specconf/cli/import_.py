@@ -128,7 +128,9 @@ def _the_launch(path: str, engine: str | None, number: int | None) -> ReadLaunch
         raise UsageError(f"{path} holds {len(launches)} launches.", hint=f"Choose one with --launch:\n  {listed}")
     if number is not None and number > len(launches):
         raise UsageError(f"{path} holds {len(launches)} launches, so there is no launch {number}.")
-    return launches[(number or 1) - 1]
+    from specconf.lint.suppress import read_comments
+
+    return read_comments(path, text).stated_for(launches[(number or 1) - 1])
 
 
 def _shown(found: ReadLaunch) -> str:

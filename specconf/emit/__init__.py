@@ -44,6 +44,7 @@ FORMATS: Mapping[str, Format] = {
         Format("engine-yaml", "engine_yaml", form="engine-yaml", executable=_SCRIPT),
         Format("k8s", "k8s", container=True, uses=_CONTAINER | {"replicas", "namespace", "overlay"}),
         Format("compose", "compose", container=True, uses=_CONTAINER | {"replicas", "overlay"}),
+        Format("python", "python"),
         Format("docker", "docker", container=True, uses=_CONTAINER, executable=frozenset({"docker-run.sh"})),
     )
 }

@@ -47,6 +47,15 @@ def emit(settings: Settings, view: View, form: str) -> Artifact:
     return Artifact(view.engine, view.release, tuple(argv), environment(settings), files)
 
 
+def option_tree(settings: Settings, view: View) -> dict[str, JsonValue]:
+    """All settings as keys of the option file, ordered as it is; none of them may be a flag alone."""
+    tree: dict[str, JsonValue] = {}
+    for path in settings:
+        if path != _MODEL and not path.startswith("env."):
+            _put(tree, path, plain(settings[path], path), view)
+    return _ordered(tree, view)
+
+
 def _row(path: str, view: View) -> Option | None:
     """The spelling to write: a YAML key known to exist, else a flag known to, else one that may."""
     rows = [(option, option.ranges.holds(view.point)) for option in view.by_path.get(path, ())]
