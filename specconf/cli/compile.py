@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from specconf.cli.common import (
     NEWEST,
@@ -17,13 +18,15 @@ from specconf.cli.common import (
     fail_on_option,
     failed,
     network_options,
+    read_input,
     read_spec,
     wants_asking,
     wants_online,
     write_atomically,
 )
+from specconf.emit import FORMATS, Format, Request
 from specconf.engines.registry import get_engine
-from specconf.errors import UsageError
+from specconf.errors import InputError, UsageError
 from specconf.findings import Severity
 from specconf.report.asked import unasked_line
 from specconf.report.text import finding_lines, not_checked_lines, registry_lines
@@ -31,18 +34,16 @@ from specconf.rules.judge import Judgement, judge_spec
 
 if TYPE_CHECKING:
     from specconf.compat.view import View
-    from specconf.engines.base import Artifact, Engine, Models
+    from specconf.engines.base import Engine, Models
     from specconf.oracle.sided import SideBySide
     from specconf.spec import LoadedSpec
-
-FORMATS = ("shell", "argv", "engine-yaml")
 
 
 @click.command("compile")
 @click.argument("spec_path", metavar="SPEC")
 @click.option("--engine", "-e", "engine_text", metavar="ENGINE", help="vllm, sglang or tensorrt-llm (trtllm).")
 @click.option("--release", "-r", "release", metavar="[E=]R", help="The release to write for.")
-@click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="shell", show_default=True)
+@click.option("--format", "-f", "form_name", type=click.Choice(tuple(FORMATS)), default="shell", show_default=True)
 @click.option("--output", "-o", "folder", type=click.Path(path_type=Path), help="Write launch.sh and files here.")
 @click.option("--effective", is_flag=True, help="Print the effective configuration instead of the launch.")
 @click.option("--force", is_flag=True, help="Write the launch in spite of errors; it is marked as forced.")
@@ -56,7 +57,7 @@ def command(
     spec_path: str,
     engine_text: str | None,
     release: str | None,
-    form: str,
+    form_name: str,
     folder: Path | None,
     effective: bool,
     force: bool,
@@ -89,7 +90,14 @@ def command(
     if view.point.notice:
         _notice(view.point.notice)
     models = session.models(loaded.spec)
+    form = FORMATS[form_name]
     judgement = judge_spec(loaded.spec, engine, view, models, span=loaded.span)
+    if form.container and _hears_itself_only(judgement, engine, view):
+        _notice(
+            f"serving.host 0.0.0.0 is written: left alone, {engine.title} is not reached from outside its container"
+        )
+        loaded = replace(loaded, spec=loaded.spec.with_field("serving.host", "0.0.0.0"))  # noqa: S104 (of a container)
+        judgement = judge_spec(loaded.spec, engine, view, models, span=loaded.span)
     fail_on = fail_on or session.project.fail_on
     _print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
     side = _ask(loaded, engine, view, models, judgement, engine_python, quiet, verbose) if asking else None
@@ -105,8 +113,19 @@ def command(
     if effective:
         _print_effective(judgement, engine, view)
         return 0
-    artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
-    _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused or overruled, side=side)
+    forced = bool(judgement.errors) or refused or overruled
+    request = Request(
+        artifact=engine.emit(judgement.settings, view, form.form),
+        settings=judgement.settings,
+        engine=engine,
+        view=view,
+        fields=loaded.spec.set_fields(),
+        findings=tuple(judgement.findings),
+        forced=_forced_mark(judgement) if forced else "",
+        side=side,
+        overlay=_overlay(loaded, session.base_dir) if "overlay" in form.uses else (),
+    )
+    _write(form, request, folder)
     return 0
 
 
@@ -173,37 +192,57 @@ def _print_effective(judgement: Judgement, engine: Engine, view: View) -> None:
     click.echo(render_json(shown), nl=False)
 
 
-def _write(
-    artifact: Artifact,
-    judgement: Judgement,
-    form: str,
-    folder: Path | None,
-    *,
-    forced: bool,
-    side: SideBySide | None,
-) -> None:
-    from specconf.emit import argv_json, forced_mark, launch_script, marked_files
+def _hears_itself_only(judgement: Judgement, engine: Engine, view: View) -> bool:
+    """Whether the server would listen where nothing outside its container reaches it, and nothing says where it should."""
+    from specconf.emit.container import is_loopback
 
-    mark = forced_mark(max(1, len(judgement.errors)), _left_out(judgement)) if forced else ""
-    files = marked_files(artifact, mark)
+    host = engine.serving.host
+    return host not in judgement.settings and is_loopback(view.default(host))
+
+
+def _overlay(loaded: LoadedSpec, base: Path) -> tuple[dict[str, Any], ...]:
+    """The documents of the file that deployment.overlay names, which lies beside the spec."""
+    name = loaded.spec.deployment.overlay
+    if name is None:
+        return ()
+    import yaml
+
+    try:
+        documents = [one for one in yaml.safe_load_all(read_input(str(base / name))) if one is not None]
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(f"{base / name}: not YAML: {error}") from None
+    if not all(isinstance(one, dict) for one in documents):
+        raise InputError(f"{base / name}: an overlay is a mapping, or several of them as documents of one file.")
+    return tuple(documents)
+
+
+def _write(form: Format, request: Request, folder: Path | None) -> None:
+    if form.container:
+        _tell_unused(form, request)
+    files = form.write(request, alone=folder is None)
     if folder is not None:
-        write_atomically(
-            folder / "launch.sh", launch_script(artifact, forced=mark, inline_files=False), executable=True
-        )
         for name, text in files.items():
-            write_atomically(folder / name, text)
-        if form == "argv":
-            write_atomically(folder / "launch.json", argv_json(artifact, judgement.findings, forced=forced, side=side))
-        written = ["launch.sh", *files, *(["launch.json"] if form == "argv" else [])]
-        _notice(f"wrote {', '.join(str(folder / name) for name in written)}")
-    elif form == "argv":
-        click.echo(argv_json(artifact, judgement.findings, forced=forced, side=side), nl=False)
-    elif form == "engine-yaml":
-        env = [f"{name}={shlex.quote(value)}" for name, value in artifact.env.items()]
-        _notice(f"start it with: {' '.join([*env, shlex.join(artifact.argv)])}")
-        click.echo("".join(files.values()), nl=False)
-    else:
-        click.echo(launch_script(artifact, forced=mark, inline_files=True), nl=False)
+            write_atomically(folder / name, text, executable=name in form.executable)
+        _notice(f"wrote {', '.join(str(folder / name) for name in files)}")
+        return
+    if form.name == "engine-yaml":
+        env = [f"{name}={shlex.quote(value)}" for name, value in request.artifact.env.items()]
+        _notice(f"start it with: {' '.join([*env, shlex.join(request.artifact.argv)])}")
+    click.echo("".join(files.values()), nl=False)
+
+
+def _tell_unused(form: Format, request: Request) -> None:
+    """Fields about the deploy file that the format has no place for."""
+    prefix = "deployment."
+    unused = [n for n in request.fields if n.startswith(prefix) and n.removeprefix(prefix) not in form.uses]
+    if unused:
+        _notice(f"not written, since {form.name} has no place for it: {', '.join(unused)}")
+
+
+def _forced_mark(judgement: Judgement) -> str:
+    from specconf.emit.request import forced_mark
+
+    return forced_mark(max(1, len(judgement.errors)), _left_out(judgement))
 
 
 def _left_out(judgement: Judgement) -> set[str]:

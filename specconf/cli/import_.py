@@ -21,6 +21,7 @@ from specconf.cli.common import (
 )
 from specconf.compat.names import engine_name
 from specconf.compat.view import View
+from specconf.emit.container import CACHE
 from specconf.engines.base import Engine
 from specconf.engines.lifting import lift
 from specconf.engines.registry import get_engine
@@ -127,7 +128,9 @@ def _the_launch(path: str, engine: str | None, number: int | None) -> ReadLaunch
         raise UsageError(f"{path} holds {len(launches)} launches.", hint=f"Choose one with --launch:\n  {listed}")
     if number is not None and number > len(launches):
         raise UsageError(f"{path} holds {len(launches)} launches, so there is no launch {number}.")
-    return launches[(number or 1) - 1]
+    from specconf.lint.suppress import read_comments
+
+    return read_comments(path, text).stated_for(launches[(number or 1) - 1])
 
 
 def _shown(found: ReadLaunch) -> str:
@@ -195,7 +198,8 @@ _ENGINE_VARIABLES = ("env.VLLM_", "env.SGLANG_", "env.SGL_", "env.TLLM_", "env.T
 
 
 def _without_secrets(settings: Settings) -> Settings:
-    """The settings less keys and tokens, and less variables of other programs whose values cannot be known."""
+    """The settings less keys and tokens, variables of other programs whose values cannot be known, and specconf's own place
+    for weights in a container, which a spec calls deployment.model_cache."""
     secret = [path for path in settings if is_secret_name(path)]
     foreign = [
         path
@@ -204,9 +208,10 @@ def _without_secrets(settings: Settings) -> Settings:
     ]
     for path in secret:
         click.echo(f"specconf: {path} holds a secret and was left out; set it where the server starts", err=True)
+    own_cache = [path for path in settings if path == "env.HF_HOME" and settings[path] == CACHE]
     for path in [p for p in foreign if p not in secret]:
         click.echo(f"specconf: {path} cannot be known from the text and was left out", err=True)
-    return settings.without([*secret, *foreign])
+    return settings.without([*secret, *foreign, *own_cache])
 
 
 def _with_files(launch: Launch, base: Path) -> Launch:

@@ -67,7 +67,9 @@ COLUMNS: Mapping[str, Columns] = {
     "named table": _columns("rows", "closed about"),
     "otherwise": _columns("changes because", changes=_CHANGES),
     "step": _columns("stage order releases evidence", "", stage=Stage),
-    "image": _columns("repository evidence", "entrypoint module_entrypoint tags tag_prefix fork platform"),
+    "image": _columns(
+        "repository evidence", "entrypoint module_entrypoint tags tag_prefix own_tags_from registry fork platform"
+    ),
     "constraint": _columns(
         "id code releases stage effect message evidence",
         "kind step severity severity_reason when set try after unless fix probe twin also common",

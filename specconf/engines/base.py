@@ -14,6 +14,8 @@ from specconf.settings import Origin, Settings, SettingsBuilder, Written
 from specconf.words import JsonValue, Launch, Span, same
 
 if TYPE_CHECKING:
+    from specconf.engines.pycall import PyCall
+    from specconf.engines.serving import Serving
     from specconf.spec.model import Spec
 
 Fields: TypeAlias = "dict[str, JsonValue]"
@@ -269,6 +271,15 @@ class Engine(Protocol):
 
     def emit(self, settings: Settings, view: View, form: str) -> Artifact:
         """Settings as a launch; `form` is `argv` or `engine-yaml`."""
+        ...
+
+    def python_call(self, settings: Settings, view: View) -> PyCall:
+        """Settings as a call in Python. UsageError for one that has no keyword."""
+        ...
+
+    @property
+    def serving(self) -> Serving:
+        """Its server, as deploy files have to know it."""
         ...
 
 

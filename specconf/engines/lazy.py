@@ -11,6 +11,8 @@ from msgspec import Struct, field
 from specconf.compat.view import View
 from specconf.engines.base import Artifact, Fields, LowerContext, Models, Transform
 from specconf.engines.common import DERIVATIONS as COMMON
+from specconf.engines.pycall import PyCall
+from specconf.engines.serving import Serving
 from specconf.facts import Derivation
 from specconf.settings import Settings
 from specconf.words import Launch
@@ -20,7 +22,7 @@ class LazyEngine(Struct, frozen=True):
     """`specconf.engines.base.Engine` for a package whose modules hold the parts.
 
     `package` is the engine's own package. `reader` names its module with `resolve`; the other modules have the same names in
-    every engine: `transforms`, `derived`, `lower`, `lift`, `emit`.
+    every engine: `transforms`, `derived`, `lower`, `lift`, `emit`, `serving`, `pycall`.
     """
 
     package: str
@@ -65,3 +67,14 @@ class LazyEngine(Struct, frozen=True):
         """Settings as a launch."""
         artifact: Artifact = self._part("emit", "emit")(settings, view, form)
         return artifact
+
+    @property
+    def serving(self) -> Serving:
+        """Its server, as deploy files have to know it."""
+        serving: Serving = self._part("serving", "SERVING")
+        return serving
+
+    def python_call(self, settings: Settings, view: View) -> PyCall:
+        """Settings as a call in Python."""
+        call: PyCall = self._part("pycall", "call")(settings, view)
+        return call

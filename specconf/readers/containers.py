@@ -37,6 +37,7 @@ VALUED = frozenset(_VALUED.split())
 _ENV = frozenset({"-e", "--env"})
 _VOLUME = frozenset({"-v", "--volume"})
 _DEFAULT = pattern(r"\$\{\w+:?-([^{}]*)\}")  # a variable with a default, which is what the file itself states
+_HERE = pattern(r"\"?\$(?:PWD\b|\{PWD\}|\(pwd\))\"?")  # at the beginning of what is mounted
 _TAG = pattern(r"v?(?P<release>\d+\.\d+(?:\.\d+)?(?:(?:a|b|rc|\.?post|\.dev)\d+)*)(?:-[\w.-]+)?\Z")
 # What tags say of the platform behind the release, which is the same inside.
 _PLATFORM = pattern(r"(?:-(?:cuda|cu)\d[\d.]*|-(?:amd64|arm64|aarch64|x86_64))+\Z")
@@ -196,8 +197,9 @@ def _variable(word: Word) -> tuple[str, Word]:
 
 
 def _shared(word: Word) -> list[tuple[str, str]]:
-    """`-v /host:/inside[:ro]`; a named volume shares no folder."""
-    host, _, inside = (word.value or "").partition(":")
+    """`-v /host:/inside[:ro]`, also below the folder it is started in; a named volume shares no folder."""
+    written = word.value if word.value is not None else _HERE.sub(".", word.partial or word.raw)
+    host, _, inside = ("" if "$" in written else written).partition(":")
     inside = inside.partition(":")[0]
     return [(host.rstrip("/"), inside.rstrip("/"))] if inside and host.startswith(("/", ".")) else []
 
@@ -205,8 +207,9 @@ def _shared(word: Word) -> list[tuple[str, str]]:
 def path_inside(name: str, volumes: tuple[tuple[str, str], ...]) -> str | None:
     """The path in the container of a file of its host, when a volume holds it."""
     for host, inside in volumes:
-        if name.startswith(host + "/"):
-            return inside + name[len(host) :]
+        own, shared = name.removeprefix("./"), host.removeprefix("./")
+        if own.startswith(shared + "/"):
+            return inside + own[len(shared) :]
     return None
 
 

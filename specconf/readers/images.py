@@ -20,7 +20,8 @@ class Image(Struct, frozen=True):
     """A published image of an engine. `entrypoint`: the program's words that the image adds itself; `module_entrypoint`:
     those of older releases, which take the model as an option. `tags`: releases by tag, where the tag is not the engine's
     own release; `fork`: builds of somebody's own, of about that release. `platform`: where it is not CUDA.
-    `tag_prefix`: what the tags of all releases begin with.
+    `tag_prefix`: what the tags of all releases begin with; `own_tags_from`: the oldest release of those that each have a tag
+    of nothing else, empty where that is not known. `registry`: where it is published, if not on Docker Hub.
     """
 
     engine: str
@@ -31,9 +32,16 @@ class Image(Struct, frozen=True):
     fork: bool = False
     platform: str = ""
     tag_prefix: str = ""
+    own_tags_from: str = ""
+    registry: str = ""
 
 
 _in_force: ContextVar[tuple[Image, ...] | None] = ContextVar("images", default=None)
+
+
+def images_in(database: Database) -> tuple[Image, ...]:
+    """The images of one engine, the longest name first."""
+    return _images({database.engine: database.images})
 
 
 @contextmanager
@@ -73,4 +81,6 @@ def _image(engine: str, row: Mapping[str, Any]) -> Image:
         bool(row.get("fork")),
         row.get("platform", ""),
         row.get("tag_prefix", ""),
+        row.get("own_tags_from", ""),
+        row.get("registry", ""),
     )

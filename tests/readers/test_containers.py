@@ -175,3 +175,13 @@ def test_image_references(name: str) -> None:
     stated = image.stated[0] if image and image.stated else None
     release = stated.text if stated and stated.firmness is Firmness.EXACT else None
     assert (image.image.engine if image else None, release) == IMAGES[name]
+
+
+@pytest.mark.parametrize("host", ['"$PWD"/own', "$PWD/own", '"$(pwd)/own"', "${PWD}/own", "./own"])
+def test_a_file_that_the_script_writes_below_its_folder_is_seen_through_the_mount(host: str) -> None:
+    text = (
+        "#!/bin/sh\nmkdir -p own\ncat > own/o.yaml <<'E'\nmax_seq_len: 5\nE\n"
+        f"docker run -v {host}:/etc/o:ro nvidia/tensorrt-llm/release:1.2.1 trtllm-serve m --config /etc/o/o.yaml\n"
+    )
+    (found,) = read_launches("run.sh", text)
+    assert dict(found.launch.files)["/etc/o/o.yaml"].strip() == "max_seq_len: 5"

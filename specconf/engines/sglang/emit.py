@@ -18,10 +18,10 @@ CONFIG_NAME = "sglang.yaml"
 
 def emit(settings: Settings, view: View, form: str) -> Artifact:
     """The launch in one form: `argv` or `engine-yaml`."""
-    ordered = Settings(settings.engine, dict(sorted(settings.items_by_path.items(), key=_place)))
-    env = environment(ordered)
+    in_order = ordered(settings)
+    env = environment(in_order)
     if form == "argv":
-        words = flag_words(ordered, view, SCOPE)
+        words = flag_words(in_order, view, SCOPE)
         return Artifact(view.engine, view.release, (*PROGRAM, *words), env, {})
     if form != "engine-yaml":
         raise EmitError(f"SGLang has no launch form {form!r}")
@@ -30,7 +30,12 @@ def emit(settings: Settings, view: View, form: str) -> Artifact:
             f"SGLang {view.release} reads no option file.",
             hint="Use --format shell or argv, or SGLang 0.5.3rc2 or newer.",
         )
-    return _with_file(ordered, view, env)
+    return _with_file(in_order, view, env)
+
+
+def ordered(settings: Settings) -> Settings:
+    """The settings in the order in which a launch is written."""
+    return Settings(settings.engine, dict(sorted(settings.items_by_path.items(), key=_place)))
 
 
 def _place(item: tuple[str, Setting]) -> tuple[int, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import yaml
 
@@ -12,6 +11,7 @@ from specconf.compat.view import View
 from specconf.engines.base import Artifact
 from specconf.engines.emitting import EmitError, environment, option_words, plain
 from specconf.engines.options import as_text, parent_object, written_key
+from specconf.engines.plainyaml import PlainDumper, plain_yaml
 from specconf.engines.tensorrt_llm.read import CONFIG, SCOPE
 from specconf.errors import InputError
 from specconf.patterns import pattern
@@ -45,6 +45,15 @@ def emit(settings: Settings, view: View, form: str) -> Artifact:
     argv = ["trtllm-serve", *_model(settings), *flags, *_config(settings, view, tree)]
     files = {FILE: yaml_text(_ordered(tree, view))} if tree else {}
     return Artifact(view.engine, view.release, tuple(argv), environment(settings), files)
+
+
+def option_tree(settings: Settings, view: View) -> dict[str, JsonValue]:
+    """All settings as keys of the option file, ordered as it is; none of them may be a flag alone."""
+    tree: dict[str, JsonValue] = {}
+    for path in settings:
+        if path != _MODEL and not path.startswith("env."):
+            _put(tree, path, plain(settings[path], path), view)
+    return _ordered(tree, view)
 
 
 def _row(path: str, view: View) -> Option | None:
@@ -136,22 +145,8 @@ def _sorted(value: JsonValue, first: Iterable[str]) -> JsonValue:
     return dict(sorted(value.items(), key=lambda item: (ranks.get(item[0], len(ranks)), item[0])))
 
 
-class _Dumper(yaml.SafeDumper):
-    """Plain block style without aliases; texts that another YAML could read as something else are quoted."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Equal lists are written out each time."""
-        del data
-        return True
-
-
-# What YAML 1.1 by the book or YAML 1.2 reads as a switch or number, while PyYAML takes it for text.
-_AMBIGUOUS = pattern(r"[yYnN]\Z|[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)?\Z|0o[0-7]+\Z")
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = "'" if _AMBIGUOUS.match(value) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+class _Dumper(PlainDumper):
+    """Mappings of the option file, whose keys may be numbers."""
 
 
 def _mapping(dumper: yaml.SafeDumper, value: dict[str, JsonValue]) -> yaml.MappingNode:
@@ -160,13 +155,9 @@ def _mapping(dumper: yaml.SafeDumper, value: dict[str, JsonValue]) -> yaml.Mappi
     return dumper.represent_mapping("tag:yaml.org,2002:map", keyed.items())
 
 
-_Dumper.add_representer(str, _text)
 _Dumper.add_representer(dict, _mapping)
 
 
 def yaml_text(data: dict[str, JsonValue]) -> str:
     """A mapping as YAML, keys in the order given."""
-    text: str = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=10**6
-    )
-    return text
+    return plain_yaml(data, _Dumper)
