@@ -12,7 +12,7 @@ from specconf.engines.base import Engine
 from specconf.facts import Effective, Known
 from specconf.oracle.asking import Question, Verdict
 from specconf.oracle.engine import EngineOracle
-from specconf.rules.upgrade import compare
+from specconf.rules.upgrade import Outcome, compare
 from specconf.verify.judging import judge
 from specconf.verify.observed import Observed, Row
 from specconf.verify.refusing import alike
@@ -50,6 +50,8 @@ def changes_seen(
         if any(one.refusals for one in ours):
             continue
         upgrade = compare(ours[0].judgement, ours[1].judgement, engine, views)
+        if upgrade.of(Outcome.REFUSED):
+            continue  # for what comes after the stage that the releases were asked for: nothing is compared
         told = {change.path: (change.before, change.after) for change in upgrade.changes}
         for path in sorted(before[key].values.keys() & after[key].values.keys()):
             theirs = before[key].values[path], after[key].values[path]
