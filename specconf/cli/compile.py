@@ -36,14 +36,21 @@ if TYPE_CHECKING:
     from specconf.spec import LoadedSpec
 
 FORMATS = ("shell", "argv", "engine-yaml")
+EXECUTABLE = frozenset({"launch.sh"})
 
 
 @click.command("compile")
 @click.argument("spec_path", metavar="SPEC")
 @click.option("--engine", "-e", "engine_text", metavar="ENGINE", help="vllm, sglang or tensorrt-llm (trtllm).")
-@click.option("--release", "-r", "release", metavar="[E=]R", help="The release to write for.")
-@click.option("--format", "-f", "form", type=click.Choice(FORMATS), default="shell", show_default=True)
+@click.option(
+    "--release", "-r", "releases", multiple=True, metavar="[E=]R",
+    help="The release to write for; with --all one for each engine that is named so.",
+)  # fmt: skip
+@click.option("--format", "-f", "form", type=click.Choice(FORMATS), help="How to write it (default: shell).")
 @click.option("--output", "-o", "folder", type=click.Path(path_type=Path), help="Write launch.sh and files here.")
+@click.option(
+    "--all", "every", is_flag=True, help="Write every engine of the spec in every format, and an index (with -o)."
+)
 @click.option("--effective", is_flag=True, help="Print the effective configuration instead of the launch.")
 @click.option("--force", is_flag=True, help="Write the launch in spite of errors; it is marked as forced.")
 @fail_on_option
@@ -55,9 +62,10 @@ FORMATS = ("shell", "argv", "engine-yaml")
 def command(
     spec_path: str,
     engine_text: str | None,
-    release: str | None,
-    form: str,
+    releases: tuple[str, ...],
+    form: str | None,
     folder: Path | None,
+    every: bool,
     effective: bool,
     force: bool,
     fail_on: str | None,
@@ -71,17 +79,23 @@ def command(
 ) -> int:
     """Check SPEC for one engine release and write its launch to standard output; findings go to standard error.
 
-    SPEC is a spec file, or - for standard input. With --ask-engine the launch is put to the release's own code too, and not
-    written where that refuses it or cannot be asked.
+    SPEC is a spec file, or - for standard input. --all writes every engine that the spec names, or all of them, each in a
+    folder of its own with a folder for each format; one that is refused stops no other. With --ask-engine the launch is put to
+    the release's own code too, and not written where that refuses it or cannot be asked.
     """
     asking = wants_asking(ask_engine, engine_python)
+    if every:
+        excluded = {"--engine": engine_text, "--format": form, "--effective": effective, "--ask-engine": asking}
+        _not_beside_all([name for name, value in excluded.items() if value], folder)
     loaded = read_spec(spec_path)
-    asked = Asked.parse([engine_text] if engine_text else [], [release] if release else [], loaded.spec)
-    if len(asked.engines) != 1:
-        raise UsageError(
-            f"{spec_path} can be compiled for {', '.join(asked.engines)}.", hint="Choose one with --engine."
-        )
+    asked = _asked(engine_text, releases, loaded, every=every)
     session = Session.start(overlays, wants_online(online, offline, default=True), spec_path)
+    fail_on = fail_on or session.project.fail_on
+    if every:
+        from specconf.cli.compile_all import Saying, compile_all
+
+        assert folder is not None, "--all is refused without a folder"
+        return compile_all(loaded, session, asked, folder, Saying(fail_on, force, quiet, verbose))
     engine = get_engine(asked.engines[0])
     view, found = session.views(engine.name, asked, loaded.spec)[0]
     if found == NEWEST:
@@ -90,14 +104,13 @@ def command(
         _notice(view.point.notice)
     models = session.models(loaded.spec)
     judgement = judge_spec(loaded.spec, engine, view, models, span=loaded.span)
-    fail_on = fail_on or session.project.fail_on
-    _print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
+    print_findings(judgement, fail_on, quiet=quiet, verbose=verbose)
     side = _ask(loaded, engine, view, models, judgement, engine_python, quiet, verbose) if asking else None
     refused, overruled = failed(judgement.findings, fail_on), side is not None and side.overruled
     unasked = side is not None and side.answer is None
     if (refused or overruled or unasked) and not force:
-        if refused:
-            _print_alternatives(loaded, engine.name, session, view, fail_on)
+        for text in passing_changes(loaded, engine.name, session, view, fail_on) if refused else ():
+            click.echo(f"would pass: {text}", err=True)
         _notice("nothing was written; --force writes it all the same")
         if side is not None and unasked:
             _notice(unasked_line([side]))
@@ -105,16 +118,50 @@ def command(
     if effective:
         _print_effective(judgement, engine, view)
         return 0
-    artifact = engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
-    _write(artifact, judgement, form, folder, forced=bool(judgement.errors) or refused or overruled, side=side)
+    forced = bool(judgement.errors) or refused or overruled
+    _write(engine, view, judgement, form or "shell", folder, forced=forced, side=side)
     return 0
+
+
+def _not_beside_all(given: list[str], folder: Path | None) -> None:
+    if given:
+        raise UsageError(
+            f"--all writes every engine in every format, so {given[0]} has no place beside it.",
+            hint=f"Leave out {given[0]}, or --all.",
+        )
+    if folder is None:
+        raise UsageError("--all writes many files and needs a folder.", hint="Add -o DIR.")
+
+
+def _asked(engine: str | None, releases: tuple[str, ...], loaded: LoadedSpec, *, every: bool) -> Asked:
+    """The engine to compile for, or with --all those of the spec; at most one release of each."""
+    if every:
+        chosen = Asked.parse([], [], loaded.spec).engines
+        stranger = next((e for e in Asked.parse([], releases, loaded.spec).engines if e not in chosen), None)
+        if stranger is not None:
+            raise UsageError(
+                f"--release names {stranger}, and {loaded.path} does not.", hint=f"Add engines.{stranger} to the spec."
+            )
+        asked = Asked.parse(chosen, releases, loaded.spec)
+    else:
+        asked = Asked.parse([engine] if engine else [], releases, loaded.spec)
+        if len(asked.engines) != 1:
+            raise UsageError(
+                f"{loaded.path} can be compiled for {', '.join(asked.engines)}.",
+                hint="Choose one with --engine, or --all.",
+            )
+    several = next((e for e, named in asked.releases.items() if len(named) > 1), None)
+    if several is not None:
+        raise UsageError(f"--release names {len(asked.releases[several])} releases of {several}.", hint="Choose one.")
+    return asked
 
 
 def _notice(text: str) -> None:
     click.echo(f"specconf: {text}", err=True)
 
 
-def _print_findings(judgement: Judgement, fail_on: str, *, quiet: bool, verbose: bool) -> None:
+def print_findings(judgement: Judgement, fail_on: str, *, quiet: bool, verbose: bool) -> None:
+    """What is said of a launch, on standard error; `quiet` leaves what keeps it from being written."""
     for finding in judgement.findings:
         if not quiet or finding.severity is Severity.ERROR or failed([finding], fail_on):
             for line in finding_lines(finding, verbose=verbose):
@@ -151,13 +198,14 @@ def _ask(
     return side
 
 
-def _print_alternatives(loaded: LoadedSpec, name: str, session: Session, view: View, fail_on: str) -> None:
+def passing_changes(loaded: LoadedSpec, name: str, session: Session, view: View, fail_on: str) -> list[str]:
+    """The smallest changes of the spec with which this release would take it."""
     from specconf.rules.alternatives import smallest_change
 
     engine, database = get_engine(name), session.database(name)
     limit = Severity(fail_on)
-    for alternative in smallest_change(loaded.spec, engine, database, view, session.models, fail_on=limit):
-        click.echo(f"would pass: {alternative.text}", err=True)
+    found = smallest_change(loaded.spec, engine, database, view, session.models, fail_on=limit)
+    return [alternative.text for alternative in found]
 
 
 def _print_effective(judgement: Judgement, engine: Engine, view: View) -> None:
@@ -173,8 +221,32 @@ def _print_effective(judgement: Judgement, engine: Engine, view: View) -> None:
     click.echo(render_json(shown), nl=False)
 
 
+def folder_files(
+    engine: Engine, view: View, judgement: Judgement, form: str, *, forced: bool, side: SideBySide | None = None
+) -> dict[str, str]:
+    """The files of a launch in one format, as they lie in a folder, by name."""
+    from specconf.emit import argv_json, launch_script, marked_files
+
+    artifact, mark = _artifact(engine, view, judgement, form), _mark(judgement, forced)
+    files = {"launch.sh": launch_script(artifact, forced=mark, inline_files=False), **marked_files(artifact, mark)}
+    if form == "argv":
+        files["launch.json"] = argv_json(artifact, judgement.findings, forced=forced, side=side)
+    return files
+
+
+def _artifact(engine: Engine, view: View, judgement: Judgement, form: str) -> Artifact:
+    return engine.emit(judgement.settings, view, "engine-yaml" if form == "engine-yaml" else "argv")
+
+
+def _mark(judgement: Judgement, forced: bool) -> str:
+    from specconf.emit import forced_mark
+
+    return forced_mark(max(1, len(judgement.errors)), _left_out(judgement)) if forced else ""
+
+
 def _write(
-    artifact: Artifact,
+    engine: Engine,
+    view: View,
     judgement: Judgement,
     form: str,
     folder: Path | None,
@@ -182,26 +254,21 @@ def _write(
     forced: bool,
     side: SideBySide | None,
 ) -> None:
-    from specconf.emit import argv_json, forced_mark, launch_script, marked_files
+    from specconf.emit import argv_json, launch_script, marked_files
 
-    mark = forced_mark(max(1, len(judgement.errors)), _left_out(judgement)) if forced else ""
-    files = marked_files(artifact, mark)
     if folder is not None:
-        write_atomically(
-            folder / "launch.sh", launch_script(artifact, forced=mark, inline_files=False), executable=True
-        )
+        files = folder_files(engine, view, judgement, form, forced=forced, side=side)
         for name, text in files.items():
-            write_atomically(folder / name, text)
-        if form == "argv":
-            write_atomically(folder / "launch.json", argv_json(artifact, judgement.findings, forced=forced, side=side))
-        written = ["launch.sh", *files, *(["launch.json"] if form == "argv" else [])]
-        _notice(f"wrote {', '.join(str(folder / name) for name in written)}")
-    elif form == "argv":
+            write_atomically(folder / name, text, executable=name in EXECUTABLE)
+        _notice(f"wrote {', '.join(str(folder / name) for name in files)}")
+        return
+    artifact, mark = _artifact(engine, view, judgement, form), _mark(judgement, forced)
+    if form == "argv":
         click.echo(argv_json(artifact, judgement.findings, forced=forced, side=side), nl=False)
     elif form == "engine-yaml":
         env = [f"{name}={shlex.quote(value)}" for name, value in artifact.env.items()]
         _notice(f"start it with: {' '.join([*env, shlex.join(artifact.argv)])}")
-        click.echo("".join(files.values()), nl=False)
+        click.echo("".join(marked_files(artifact, mark).values()), nl=False)
     else:
         click.echo(launch_script(artifact, forced=mark, inline_files=True), nl=False)
 
