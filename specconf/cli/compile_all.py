@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from specconf.cli.common import NEWEST, Asked, Session, failed, write_atomically
+from specconf.cli.common import NEWEST, Asked, Session, failed, write_together
 from specconf.cli.compile import EXECUTABLE, FORMATS, folder_files, passing_changes, print_findings
 from specconf.engines.registry import get_engine
 from specconf.errors import SpecconfError, UnknownReleaseError, UsageError
@@ -46,11 +46,9 @@ def compile_all(loaded: LoadedSpec, session: Session, asked: Asked, folder: Path
     texts: dict[str, str] = {}
     compiled = [_engine(name, loaded, session, asked, saying, texts) for name in asked.engines]
     stale = sorted(name for name in earlier - texts.keys() if (folder / name).is_file())
-    for name, text in texts.items():
-        write_atomically(folder / name, text, executable=Path(name).name in EXECUTABLE)
     spec = "-" if loaded.path == "-" else Path(loaded.path).name
-    write_atomically(folder / PAGE, page_text(spec, compiled, stale))
-    write_atomically(folder / INDEX, index_text(spec, compiled, stale))  # last: it says that all the others are there
+    about = {PAGE: page_text(spec, compiled, stale), INDEX: index_text(spec, compiled, stale)}
+    write_together(folder, texts | about, EXECUTABLE)  # the index last: it says that all the others are there
     _tell(folder, compiled, texts, stale)
     return int(any(each.missing for each in compiled))
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from specconf.cli.common import Asked, Session, db_option, network_options, wants_online, write_atomically
+from specconf.cli.common import (
+    Asked,
+    Session,
+    complete_launch,
+    db_option,
+    network_options,
+    wants_online,
+    write_atomically,
+)
 from specconf.cli.init_fields import engines_of, field_options, fields_of, needed_draft, spec_of
 from specconf.errors import UsageError
 from specconf.models.proposing import propose_draft, propose_k, propose_method
@@ -29,7 +37,7 @@ Engines = dict[str, dict[str, Any]]
 )
 @click.option("--launch", "number", type=click.IntRange(min=1), metavar="N", help="Which launch of several, from 1.")
 @click.option(
-    "--engine", "-e", "engine_texts", multiple=True, metavar="E[=R]",
+    "--engine", "-e", "engine_texts", multiple=True, metavar="E[=R]", shell_complete=complete_launch,
     help="An engine that the spec is for, with its release. Repeatable; with --from the first is the launch's own.",
 )  # fmt: skip
 @field_options
@@ -112,7 +120,7 @@ def _from_launch(
 
 def _asked(session: Session, fields: Fields, engines: Engines) -> tuple[Fields, Engines]:
     """What a terminal answers. UsageError where there is none to ask."""
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("--model is missing.", hint="Add --model MODEL, or begin with a launch: --from PATH.")
     from specconf.cli.init_asking import ask
 

@@ -150,6 +150,22 @@ def test_somebodys_own_file_is_not_written_over(specconf: Run, tmp_path: Path, n
     assert written(out) == {name: "{}"}
 
 
+def test_a_place_that_cannot_be_written_leaves_everything_as_it_was(specconf: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    specconf("compile", SPEC, "--all", "-o", out)
+    before = written(out)
+    (out / "sglang" / "argv" / "launch.json").unlink()
+    (out / "sglang" / "argv" / "launch.json").mkdir()
+    text = SPEC.read_text(encoding="utf-8").replace("num_draft_tokens: 4", "num_draft_tokens: 3")
+    ran = specconf("compile", spec(tmp_path, text), "--all", "-o", out)
+    assert ran.code == 2
+    assert "a folder of that name is there" in ran.err
+    assert written(out) == {name: text for name, text in before.items() if name != "sglang/argv/launch.json"}
+    (out / "sglang" / "argv" / "launch.json").rmdir()
+    assert specconf("compile", spec(tmp_path, text), "--all", "-o", out).code == 0
+    assert {*written(out)} == {*before}, "what was prepared is taken away"
+
+
 def test_an_index_names_no_file_outside_its_folder() -> None:
     index = {"schema": 1, "launches": [], "stale": ["a/b", "../c", "/d", 3]}
     assert listed_files(json.dumps(index)) == {"a/b"}

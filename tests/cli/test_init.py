@@ -274,3 +274,18 @@ def test_stopping_leaves_nothing(tmp_path: Path, end: bytes) -> None:
     code, text, err = on_terminal(end, "-o", out)
     assert (code, text, out.exists()) == (130, "", False), err
     assert "stopped" in err
+
+
+def test_an_engine_and_its_releases_are_completed() -> None:
+    env = {
+        **os.environ,
+        "_SPECCONF_COMPLETE": "bash_complete",
+        "COMP_WORDS": "specconf init --engine vl",
+        "COMP_CWORD": "3",
+    }
+    code = "import sys; sys.argv = ['specconf']; from specconf.cli.main import cli; cli(prog_name='specconf')"
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=ROOT, env=env)
+    found = ran.stdout.split()
+    assert "plain,vllm" in found
+    assert "plain,vllm=0.33.0" in found
+    assert not any("sglang" in each for each in found)
