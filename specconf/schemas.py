@@ -11,16 +11,22 @@ from specconf.findings import Effect, EvidenceKind, Severity, Stage
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ASKED_STAGES = (Stage.PARSE, Stage.CONFIG)
-NAMES = ("spec", "argv", "report", "lint", "upgrade")
+NAMES = ("spec", "argv", "report", "lint", "upgrade", "index")
 
 
 def schema(name: str) -> dict[str, Any]:
-    """One published schema by name: `spec`, `argv`, `report`, `lint` or `upgrade`."""
+    """One published schema by name: `spec`, `argv`, `report`, `lint`, `upgrade` or `index`."""
     if name == "spec":
         from specconf.spec.schema import spec_schema
 
         return spec_schema()
-    return {"argv": _argv_schema, "report": _report_schema, "lint": _lint_schema, "upgrade": _upgrade_schema}[name]()
+    return {
+        "argv": _argv_schema,
+        "report": _report_schema,
+        "lint": _lint_schema,
+        "upgrade": _upgrade_schema,
+        "index": _index_schema,
+    }[name]()
 
 
 def _object(properties: dict[str, Any], **extra: Any) -> dict[str, Any]:
@@ -308,6 +314,36 @@ def _upgrade_schema() -> dict[str, Any]:
                     "items": _object({"path": {"type": "string"}, "why": {"type": "string"}}),
                 },
                 "notices": _texts(),
+            }
+        ),
+    }
+
+
+def _index_schema() -> dict[str, Any]:
+    """What `compile --all` wrote."""
+    form = {"format": {"type": "string"}, "files": _texts(), "refused": _text_or_null()}
+    launch = {
+        "engine": {"enum": list(ENGINE_NAMES)},
+        "release": {"type": "string"},
+        "release_from": {"type": "string"},
+        "image": _text_or_null(),
+        "refused": _text_or_null(),
+        "forced": {"type": "boolean"},
+        "findings": {"type": "array", "items": _finding()},
+        "not_checked": {"type": "array", "items": _object(_not_checked())},
+        "alternatives": _texts(),
+        "formats": {"type": "array", "items": _object(form)},
+    }
+    return {
+        "$schema": _DRAFT,
+        "title": "specconf index",
+        "description": "`index.json` of a folder that `specconf compile --all` wrote. Files are named from that folder.",
+        **_object(
+            {
+                "schema": {"const": 1},
+                "spec": {"type": "string"},
+                "launches": {"type": "array", "items": _object(launch)},
+                "stale": _texts(),
             }
         ),
     }

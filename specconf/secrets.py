@@ -45,3 +45,8 @@ def masked(line: str) -> str:
         at = end
     shown = _TOKEN.sub(lambda found: "*" * len(found[0]), shown + line[at:])
     return _IN_ADDRESS.sub(lambda found: "//" + "*" * (len(found[0]) - 3) + "@", shown)
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text holds what looks like a token, or an address with a name and password, whatever it is called."""
+    return _TOKEN.search(text) is not None or _IN_ADDRESS.search(text) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specconf.secrets import is_secret_name, masked, without_credentials
+from specconf.secrets import holds_secret, is_secret_name, masked, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,19 @@ def test_an_address_is_shown_without_its_name_and_password() -> None:
 def test_a_shown_line_holds_no_secret_and_stays_as_long(line: str, shown: str | None) -> None:
     assert masked(line) == (shown or line)
     assert len(masked(line)) == len(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("hf_" + "a" * 20, True),
+        ("see sk-" + "b" * 16 + " for it", True),
+        ("https://user:word@host/e:1", True),
+        ("https://host/e:1", False),
+        ("hf-token", False),
+        ("registry.example/e@sha256:00ff", False),
+        ("Qwen/Qwen3-8B", False),
+    ],
+)
+def test_a_secret_by_its_looks(text: str, secret: bool) -> None:
+    assert holds_secret(text) is secret

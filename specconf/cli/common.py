@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +42,11 @@ def _complete_release(_ctx: click.Context, _param: click.Parameter, incomplete: 
 
     found = [f"{name}={release}" for name in ENGINE_NAMES for release in reversed(load_database(name).line.names)]
     return [text for text in found if text.startswith(incomplete)]
+
+
+def complete_launch(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """An engine, or an engine with one of its releases."""
+    return [*_complete_engine(ctx, param, incomplete), *_complete_release(ctx, param, incomplete)]
 
 
 engine_option = click.option(
@@ -139,6 +144,28 @@ def write_atomically(path: Path, text: str, *, executable: bool = False) -> None
             stream.write(text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from None
+
+
+def write_together(folder: Path, texts: Mapping[str, str], executable: Container[str] = ()) -> None:
+    """Write files into a folder, all of them before the first takes its place. `executable`: names of files in any folder.
+
+    InputError when a place cannot be written.
+    """
+    from tempfile import TemporaryDirectory
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = next((name for name in texts if (folder / name).is_dir()), None)
+        if taken is not None:
+            raise InputError(f"{folder / taken}: cannot be written: a folder of that name is there.")
+        with TemporaryDirectory(dir=folder, prefix=".specconf-") as stage:
+            for name, text in texts.items():
+                write_atomically(Path(stage, name), text, executable=Path(name).name in executable)
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            for name in texts:
+                Path(stage, name).replace(folder / name)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}.") from None
 
 
 def print_report(text: str, output: Path | None, color: str, *, err: bool = False) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
 from specconf.cli.common import (
@@ -28,13 +30,14 @@ from specconf.engines.registry import get_engine
 from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Severity
 from specconf.report.text import finding_lines, not_checked_lines, registry_lines
-from specconf.rules.judge import judge_settings
+from specconf.rules.judge import Judgement, judge_settings
 from specconf.secrets import is_secret_name
 from specconf.settings import Origin, ProblemKind, Setting, Settings, Written
 from specconf.words import Launch, Unresolved
 
 if TYPE_CHECKING:
     from specconf.readers.registry import ReadLaunch
+    from specconf.spec.model import Spec
 
 _OPTION_FILES = (".yaml", ".yml", ".json")
 
@@ -71,23 +74,41 @@ def command(
 
     What has no field in the spec is kept in the engine's own words under engines.ENGINE.options, so nothing is lost.
     """
-    found = _the_launch(path, engine_name(engine_text) if engine_text else None, number)
-    engine = get_engine(found.launch.engine)
-    asked = Asked.parse([engine.name], [release] if release else [], None)
+    name = engine_name(engine_text) if engine_text else None
     session = Session.start(overlays, wants_online(online, offline, default=True), path)
+    asking = ReadAs(name, release, target, number)
+    spec = spec_of_launch(session, path, asking, show=lambda judgement: _show(judgement, quiet=quiet))
+    from specconf.spec import dump_spec
+
+    text = dump_spec(spec)
+    if output is not None:
+        write_atomically(output, text)
+    else:
+        click.echo(text, nl=False)
+    return 0
+
+
+class ReadAs(Struct, frozen=True):
+    """What a command line says of a launch: what the file does not show of it, and which of several it is."""
+
+    engine: str | None = None
+    release: str | None = None
+    target: str | None = None
+    number: int | None = None
+
+
+def spec_of_launch(session: Session, path: str, asking: ReadAs, *, show: Callable[[Judgement], None]) -> Spec:
+    """The spec that lowers to what the launch in a file sets. `show` gets what is said of the launch before it is lifted."""
+    found = _the_launch(path, asking.engine, asking.number)
+    engine = get_engine(found.launch.engine)
+    asked = Asked.parse([engine.name], [asking.release] if asking.release else [], None)
     view, stated = _view(session, engine, asked, found)
     launch = _with_files(found.launch, session.base_dir)
     _tell_orphans(found)
     _tell_env_files(found)
-    settings = _without_secrets(_with_target(engine.resolve(launch, view), engine, target, path))
+    settings = _without_secrets(_with_target(engine.resolve(launch, view), engine, asking.target, path))
     models = session.models_written(settings, engine)
-    judgement = judge_settings(settings, engine, view, models)
-    for finding in judgement.findings:
-        if not quiet or finding.severity is Severity.ERROR:
-            click.echo("\n".join(finding_lines(finding)), err=True)
-    unchecked = () if quiet else judgement.result.not_checked
-    for line in (*not_checked_lines(unchecked, verbose=False), *registry_lines(unchecked)):
-        click.echo(line, err=True)
+    show(judge_settings(settings, engine, view, models))
     _all_must_be_read(settings, engine, view, stated=stated)
     spec = lift(settings, engine, view, models)
     sections = spec.engine_settings()
@@ -101,14 +122,16 @@ def command(
             f"engines.{engine.name}.options, and speculation.method is none",
             err=True,
         )
-    from specconf.spec import dump_spec
+    return spec
 
-    text = dump_spec(spec)
-    if output is not None:
-        write_atomically(output, text)
-    else:
-        click.echo(text, nl=False)
-    return 0
+
+def _show(judgement: Judgement, *, quiet: bool) -> None:
+    for finding in judgement.findings:
+        if not quiet or finding.severity is Severity.ERROR:
+            click.echo("\n".join(finding_lines(finding)), err=True)
+    unchecked = () if quiet else judgement.result.not_checked
+    for line in (*not_checked_lines(unchecked, verbose=False), *registry_lines(unchecked)):
+        click.echo(line, err=True)
 
 
 def _the_launch(path: str, engine: str | None, number: int | None) -> ReadLaunch:

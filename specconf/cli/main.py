@@ -16,6 +16,7 @@ from specconf.errors import SpecconfError
 INTERNAL_ERROR = 4
 
 _COMMANDS = {
+    "init": ("specconf.cli.init", "Write a commented spec to begin with."),
     "lint": ("specconf.cli.lint", "Find launches in deploy files and say what is wrong with them."),
     "upgrade": ("specconf.cli.upgrade", "Say what an upgrade breaks and changes, and write what it needs."),
     "check": ("specconf.cli.check", "Say what engines and releases will do with a spec."),

@@ -128,6 +128,14 @@ class RowTable(Mapping[str, CheckpointRow]):
     def __getitem__(self, known_as: str) -> CheckpointRow:
         return checkpoint_row(self._rows[self._at[known_as]], f"checkpoint row of {known_as}")
 
+    def drafts(self) -> Iterator[CheckpointRow]:
+        """The rows that name the targets they draft for; every row is looked at, which takes a moment."""
+        for item in self._rows:
+            if item.get("drafts_for"):
+                row = checkpoint_row(item, f"checkpoint row of {item.get('id')}")
+                if self._rows[self._at[row.id]] is item:
+                    yield row
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._at)
 

@@ -30,29 +30,31 @@ def dump_spec(spec: Spec) -> str:
     engines = spec.engine_settings()
     if engines:
         data["engines"] = engines
-    return "\n".join(_block(data, "")) + "\n"
+    return "\n".join(block(data, "")) + "\n"
 
 
-def _block(mapping: dict[str, Any], indent: str) -> Iterator[str]:
+def block(mapping: dict[str, Any], indent: str) -> Iterator[str]:
+    """The lines of a mapping, each below the other."""
     for key, value in mapping.items():
-        head = f"{indent}{_text(key)}:"
+        head = f"{indent}{plain_or_quoted(key)}:"
         if isinstance(value, dict) and value:
             yield head
-            yield from _block(value, indent + "  ")
+            yield from block(value, indent + "  ")
         elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
             yield head
-            yield from (f"{indent}- {_flow(item)}" for item in value)
+            yield from (f"{indent}- {flow(item)}" for item in value)
         else:
-            yield f"{head} {_flow(value)}"
+            yield f"{head} {flow(value)}"
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """A value on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_text(key)}: {_flow(member)}" for key, member in value.items()) + "}"
+        return "{" + ", ".join(f"{plain_or_quoted(key)}: {flow(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_flow(item) for item in value) + "]"
+        return "[" + ", ".join(flow(item) for item in value) + "]"
     if isinstance(value, str):
-        return _text(value)
+        return plain_or_quoted(value)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -66,7 +68,7 @@ def _number(value: float) -> str:
     return f"{digits}.0e{exponent}" if mark and "." not in digits else digits + mark + exponent
 
 
-def _text(text: str) -> str:
+def plain_or_quoted(text: str) -> str:
     """Text without quotes where every YAML reads it back as that text."""
     if _PLAIN.match(text) and not _YAML_1_1.match(text) and _reads_as_text(text):
         return text

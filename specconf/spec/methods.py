@@ -73,3 +73,19 @@ METHODS: dict[Method, MethodTraits] = {
 def methods_with(trait: str) -> str:
     """The methods that have a trait of `MethodTraits`, as text for a message."""
     return ", ".join(method for method, traits in METHODS.items() if getattr(traits, trait))
+
+
+def takes(method: Method, field: str) -> bool:
+    """Whether a field of the spec, by its dotted name, has a meaning with this method."""
+    if not field.startswith("speculation.") or field in ("speculation.method", "speculation.verification"):
+        return True
+    if method is Method.NONE:
+        return False
+    traits = METHODS[method]
+    if field.startswith("speculation.draft."):
+        return traits.draft is not DraftUse.NEVER
+    if field == "speculation.tree.num_verify_tokens":
+        return traits.verify_tokens
+    if field.startswith("speculation.tree."):
+        return traits.tree
+    return traits.ngram or not field.startswith("speculation.ngram.")

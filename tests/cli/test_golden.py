@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -42,6 +43,19 @@ COMMANDS = {
         "-r",
         "trtllm=1.4.0rc1",
     ],
+    "init-mtp": [
+        "init",
+        "--model",
+        "XiaomiMiMo/MiMo-7B-Base",
+        "-e",
+        "vllm=0.33.0",
+        "-e",
+        "sglang=0.5.23",
+        "--gpu",
+        "H100",
+    ],
+    "init-eagle3": ["init", "--model", "meta-llama/Llama-3.1-8B-Instruct", "-e", "trtllm=1.4.0rc1"],
+    "init-ngram": ["init", "--model", "owner/unheard-of", "--objective", "latency", "-e", "vllm=0.33.0"],
     "explain-constraint": ["explain", "sglang/overlap-topk"],
     # Every example over every release of every engine.
     **{
@@ -61,6 +75,30 @@ def output(command: list[str]) -> str:
     return f"$ specconf {' '.join(command)}\n{ran.stdout}-- standard error\n{ran.stderr}-- exit code {ran.returncode}\n"
 
 
+INDEX = [
+    "compile",
+    "examples/llama-mtp.yaml",
+    "--all",
+    "-r",
+    "vllm=0.33.0",
+    "-r",
+    "sglang=0.5.23",
+    "-r",
+    "trtllm=1.2.1",
+    "-o",
+]
+
+
+def page(folder: Path) -> str:
+    """The page of `compile --all` over an example that engines refuse."""
+    output([*INDEX, str(folder)])
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_all(tmp_path: Path) -> None:
+    assert page(tmp_path) == (GOLDEN / "index-mtp.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output(name: str) -> None:
     assert output(COMMANDS[name]) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
@@ -70,3 +108,5 @@ if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     for known, words in COMMANDS.items():
         (GOLDEN / f"{known}.txt").write_text(output(words), encoding="utf-8")
+    with TemporaryDirectory() as temporary:
+        (GOLDEN / "index-mtp.md").write_text(page(Path(temporary)), encoding="utf-8")
