@@ -49,7 +49,8 @@ def test_every_engine_is_written_in_every_format_as_one_by_one(specconf: Run, tm
             alone = tmp_path / engine / form
             assert specconf("compile", SPEC, "-e", engine, "-f", form, "-o", alone).code == 0
             assert written(alone) == written(out / engine / form), (engine, form)
-            assert (out / engine / form / "launch.sh").stat().st_mode & 0o100
+            for name in FORMATS[form].executable:
+                assert (out / engine / form / name).stat().st_mode & 0o100
     for each in index["launches"]:
         assert f"{each['release']} ({each['release_from']})" in written(out)["README.md"]
 
@@ -93,7 +94,10 @@ def test_forced_ones_are_marked_and_nothing_is_refused(specconf: Run, tmp_path: 
     for each in index_of(out)["launches"]:
         assert each["forced"] is any(f["severity"] == "error" for f in each["findings"])
         for form in each["formats"]:
-            assert ("# FORCED" in written(out)[f"{each['engine']}/{form['format']}/launch.sh"]) is each["forced"]
+            marked = any(
+                "FORCED" in written(out)[name] or '"forced": true' in written(out)[name] for name in form["files"]
+            )
+            assert marked is each["forced"], form["format"]
     assert any(each["forced"] for each in index_of(out)["launches"])
 
 
