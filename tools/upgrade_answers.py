@@ -3,7 +3,8 @@
     python tools/upgrade_answers.py
 
 Launches that two recorded releases of an engine both accept are upgraded from one to the other; every value that both releases
-told is compared, whether we or they say that it changes. Writes docs/corpus/upgrade-answers.md, in some minutes; a test asks one pair.
+told is compared, whether we or they say that it changes. Writes docs/corpus/upgrade-answers.md, in some minutes; a test looks
+at one pair.
 """
 
 from __future__ import annotations
