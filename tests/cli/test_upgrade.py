@@ -167,3 +167,22 @@ def test_usage_errors(folder: Path, words: list[str], says: str) -> None:
 def test_nothing_to_upgrade(folder: Path) -> None:
     (folder / "empty.sh").write_text("echo\n")
     assert code(run("empty.sh", "--to", "newest")) == 3
+
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus" / "deploy"
+GOLDEN = Path(__file__).resolve().parent / "golden" / "upgrade-deploy-files.txt"
+
+
+def test_the_deploy_files_of_the_corpus_upgraded_to_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every launch with what comes of it; a line that changes shows in review."""
+    pytest.importorskip("tree_sitter_hcl", reason="specconf[terraform] is not installed")
+    monkeypatch.chdir(CORPUS)
+    shown = [line for line in run(".", "--to", "newest").output.split("\n") if line and not line.startswith(" ")]
+    assert shown == GOLDEN.read_text(encoding="utf-8").splitlines()
+
+
+def test_what_changes_silently_needs_no_flag_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CORPUS / "kserve")
+    assert "gpu-memory-utilization" not in Path("inferenceservice-ngram.yaml").read_text()
+    output = run("inferenceservice-ngram.yaml", "--to", "vllm=0.33.0").output
+    assert "--gpu-memory-utilization is 0.9 (its default) in 0.19.1 and is 0.92 (its default) in 0.33.0" in output
