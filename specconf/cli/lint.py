@@ -25,7 +25,7 @@ from specconf.cli.common import (
 )
 from specconf.cli.lint_jobs import Setup, judge_files
 from specconf.cli.project import Project
-from specconf.cli.selecting import known_codes, selection_options, statistics_text
+from specconf.cli.selecting import known_codes, releases_by_engine, selection_options, statistics_text
 from specconf.errors import InputError, SpecconfError, UsageError
 from specconf.findings import Finding, Severity
 from specconf.lint.globs import matches
@@ -132,7 +132,7 @@ def command(
     threshold = Severity(fail_on or session.project.fail_on)
     known = baseline or (None if write_baseline else session.project.baseline)
     held = _held(known) if known is not None else None
-    setup = Setup(overlays, session.online, _explicit(releases))
+    setup = Setup(overlays, session.online, releases_by_engine(releases, "--release"))
     # A fix is tried on what was judged, which another process does not hand over.
     fixes = fix or diff or form in _WITH_FIXES
     results = judge_files(paths, setup, session, jobs=1 if fixes or asking else jobs)
@@ -233,20 +233,6 @@ def _with_baseline(
                 + (" …" if len(gone) > _MOST_GONE else "")
             )
     return notices
-
-
-def _explicit(releases: tuple[str, ...]) -> dict[str, str]:
-    if not releases:
-        return {}
-    from specconf.compat.names import engine_name
-
-    found = {}
-    for text in releases:
-        engine, equals, release = text.partition("=")
-        if not equals or not release.strip("= "):
-            raise UsageError(f"--release {text!r} names no engine and release.", hint="Write one such as vllm=0.33.0.")
-        found[engine_name(engine)] = release.strip("= ")
-    return found
 
 
 class _Shown(Struct, frozen=True):

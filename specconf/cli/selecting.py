@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from specconf.codes import CODES
+from specconf.compat.names import engine_name
 from specconf.errors import UsageError
 from specconf.findings import Finding
 
@@ -36,6 +37,17 @@ def known_codes(patterns: Iterable[str]) -> None:
     for pattern in patterns:
         if "/" not in pattern and not any(code.startswith(pattern) for code in CODES):
             raise UsageError(f"{pattern!r} is no finding code, prefix of one, or constraint id.")
+
+
+def releases_by_engine(texts: Iterable[str], option: str) -> dict[str, str]:
+    """The releases that an option gives as `ENGINE=RELEASE`. UsageError for anything else."""
+    found = {}
+    for text in texts:
+        engine, equals, release = text.partition("=")
+        if not equals or not release.strip("= "):
+            raise UsageError(f"{option} {text!r} names no engine and release.", hint="Write one such as vllm=0.33.0.")
+        found[engine_name(engine)] = release.strip("= ")
+    return found
 
 
 def statistics_text(findings: Iterable[Finding]) -> str:

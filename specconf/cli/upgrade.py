@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from specconf.cli.common import (
     wants_online,
 )
 from specconf.cli.lint_jobs import Setup, judge_files
-from specconf.cli.selecting import known_codes, selection_options
+from specconf.cli.selecting import known_codes, releases_by_engine, selection_options
 from specconf.compat.names import engine_name
 from specconf.errors import SpecconfError, UsageError
 from specconf.findings import Severity
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from specconf.lint.run import Linter
     from specconf.lint.upgrading import Upgraded, Upgrader
     from specconf.rules.upgrade import Upgrade
+    from specconf.spec.model import Spec
 
 NEWEST = "newest"
 FORMATS = ("text", "markdown", "json", "sarif", "github", "junit")
@@ -97,8 +98,10 @@ def command(
     threshold = str(Severity(fail_on or session.project.fail_on))
     wanted = _goals(goals, session)
     newest = frozenset(wanted) if NEWEST in goals else frozenset()
-    before = _releases(starts, "--from")
-    results = [*_specs(paths, wanted, before, session), *_files(paths, wanted, before, session, overlays, newest)]
+    before = releases_by_engine(starts, "--from")
+    specs = [path for path in paths if _is_spec(path)]
+    others = [path for path in paths if path not in specs]
+    results = [*_specs(specs, wanted, before, session), *_files(others, wanted, before, session, overlays, newest)]
     for result in results:
         _select(result, filters)
     if diff or fix:
@@ -134,16 +137,6 @@ def _goals(texts: Iterable[str], session: Session) -> dict[str, View]:
     return found
 
 
-def _releases(texts: Iterable[str], option: str) -> dict[str, str]:
-    found = {}
-    for text in texts:
-        engine, equals, release = text.partition("=")
-        if not equals or not release.strip("= "):
-            raise UsageError(f"{option} {text!r} names no engine and release.", hint="Write one such as vllm=0.30.0.")
-        found[engine_name(engine)] = release.strip("= ")
-    return found
-
-
 def _is_spec(path: str) -> bool:
     if path == "-" or not Path(path).is_file():
         return False
@@ -151,17 +144,16 @@ def _is_spec(path: str) -> bool:
 
 
 def _specs(
-    paths: Iterable[str], goals: Mapping[str, View], starts: Mapping[str, str], session: Session
+    paths: Sequence[str], goals: Mapping[str, View], starts: Mapping[str, str], session: Session
 ) -> list[Upgraded]:
-    """The specs among the paths, compared."""
-    named = [path for path in paths if _is_spec(path)]
-    if not named:
+    """Specs, compared."""
+    if not paths:
         return []
     from specconf.lint.upgrading_spec import upgraded_spec
     from specconf.spec import load_spec
 
     results = []
-    for path in named:
+    for path in paths:
         data = read_input(path)
         loaded = load_spec(data, path)
         session.base_dir = Path(path).parent
@@ -176,12 +168,9 @@ def _specs(
 
 
 def _pairs(
-    spec: object, goals: Mapping[str, View], starts: Mapping[str, str], session: Session
+    spec: Spec, goals: Mapping[str, View], starts: Mapping[str, str], session: Session
 ) -> dict[str, tuple[View, View]]:
     """The old and the new release of each engine of a spec for which both are known."""
-    from specconf.spec.model import Spec
-
-    assert isinstance(spec, Spec)
     sections = dict(spec.engines.items())
     pairs = {}
     for name, goal in goals.items():
@@ -196,23 +185,20 @@ def _pairs(
 
 
 def _files(
-    paths: Iterable[str],
+    paths: Sequence[str],
     goals: Mapping[str, View],
     starts: Mapping[str, str],
     session: Session,
     overlays: tuple[Path, ...],
     newest: frozenset[str],
 ) -> list[Upgraded]:
-    """The deploy files among the paths, compared."""
-    others = [path for path in paths if not _is_spec(path)]
-    if not others:
+    """Deploy files and folders of them, compared."""
+    if not paths:
         return []
-    from specconf.lint.files import around
-
     setup = Setup(overlays, session.online, dict(starts))
-    results = judge_files(others, setup, session, jobs=1)
+    results = judge_files(paths, setup, session, jobs=1)
     upgrader = _upgrader(goals, starts, session, overlays, newest)
-    return [upgrader.compare(result, around(result.path)) for result in results]
+    return [upgrader.compare(result) for result in results]
 
 
 def _upgrader(

@@ -30,11 +30,6 @@ def bumps(launches: Sequence[Judged], goals: Mapping[str, str], path: str, text:
     return list(found.values())
 
 
-def bumped(judged: Judged, goal: str, path: str, text: str) -> bool:
-    """Whether what states a launch's release can state the one to come."""
-    return any(True for _ in _of(judged, goal, SourceText(text, path)))
-
-
 def _of(judged: Judged, goal: str, source: SourceText) -> Iterator[Edit]:
     chosen = judged.chosen
     where = chosen.where

@@ -60,9 +60,8 @@ class Upgrader(Struct, frozen=True):
     starts: Mapping[str, str] = field(default_factory=dict)
     newest: frozenset[str] = frozenset()
 
-    def compare(self, result: FileResult, around: Around = nothing_around) -> Upgraded:
+    def compare(self, result: FileResult) -> Upgraded:
         """What the upgrade does to each launch of a file that was judged at the releases that run."""
-        del around
         if result.skipped:
             return Upgraded(result)
         linter = self.linter(self.starts)

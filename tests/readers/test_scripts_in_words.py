@@ -156,7 +156,7 @@ DOCUMENTS = {
     f"cat <<EOF | kubectl -n x apply -f -\n{POD}EOF": 9,
     f"oc create --filename=- <<'EOF'\n{POD}EOF": 9,
     f"cat > pod.yaml <<EOF\n{POD}EOF\nkubectl apply -f pod.yaml": 9,
-    f"tee /tmp/pod.yaml > /dev/null <<EOF\n{POD}EOF": 9,
+    f"tee pod.yaml > /dev/null <<EOF\n{POD}EOF": 9,
     f"docker compose -f - up -d <<EOF\n{COMPOSE}EOF": 5,
     f"cat > docker-compose.yml <<EOF\n{COMPOSE}EOF\ndocker compose up -d": 5,
 }
