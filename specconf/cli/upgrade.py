@@ -134,6 +134,8 @@ def _goals(texts: Iterable[str], session: Session) -> dict[str, View]:
         for name, wanted in named:
             database = session.database(name)
             found[name] = database.at(database.line.newest_final if wanted == NEWEST else wanted)
+            if found[name].point.notice:
+                click.echo(f"specconf: {found[name].point.notice}", err=True)
     return found
 
 

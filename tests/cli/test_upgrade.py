@@ -164,6 +164,10 @@ def test_usage_errors(folder: Path, words: list[str], says: str) -> None:
     assert says in str(result.exception)
 
 
+def test_a_release_that_is_not_known_is_told_with_the_one_it_is_judged_as(folder: Path) -> None:
+    assert "sglang 9.9.9 is newer than this database" in run("run.sh", "--to", "sglang=9.9.9").stderr
+
+
 def test_nothing_to_upgrade(folder: Path) -> None:
     (folder / "empty.sh").write_text("echo\n")
     assert code(run("empty.sh", "--to", "newest")) == 3
